@@ -1,0 +1,36 @@
+"""The state of Oria's graph: what a thread keeps between stages and turns."""
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from langchain_core.messages import AnyMessage
+
+from graph.oria.window import merge_messages
+
+GateDecision = Literal["allow", "doubt", "block"]
+
+
+class OriaState(TypedDict, total=False):
+    """Channels of the thread. A new thread has none of them yet, so read with a default.
+
+    Kept over turns:
+        messages: the bounded window of the conversation (DESIGN 2.3); whole call/result pairs only. A turn starts with
+            the HumanMessage whose id is the turn's id; only the gate writes it.
+        summary: what the window no longer holds, as text. Untrusted data: never put it among instructions.
+        active_agent: id of the specialist that worked last.
+
+    Per turn, written by the graph input or reset by the gate:
+        turn_id: the turn at work.
+        requested_agent: id of the agent that the caller named, or None for the supervisor's choice.
+        decision: what the gate decided.
+        agent: id of this turn's specialist once it is known.
+        outcome: `Outcome.as_json()` of the turn once it has one.
+    """
+
+    messages: Annotated[list[AnyMessage], merge_messages]
+    summary: str
+    active_agent: str | None
+    turn_id: str
+    requested_agent: str | None
+    decision: GateDecision | None
+    agent: str | None
+    outcome: dict[str, Any] | None

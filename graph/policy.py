@@ -1,0 +1,53 @@
+"""Every deadline, budget and limit of the assistants, in one table.
+
+Nothing else in `graph/` writes such a number. Sources: the seed documents `oria_orchestration.md` (O) and
+`oria_tools.md` (T), and the design (D, with its section). Where no source is named, the reason is given.
+`template.yaml` carries the stage seconds as `Timeout`; a test compares the two.
+"""
+
+from typing import Final
+
+# Deadlines of stages, in seconds of wall clock.
+GATE_SECONDS: Final = 15.0  # O, Pre-supervisor decisions: decision and boundary text share it
+SUPERVISOR_SECONDS: Final = 30.0  # O, Execution budgets
+SPECIALIST_SECONDS: Final = 180.0  # O, Execution budgets: nested tools and handoffs included
+KNOWLEDGE_SECONDS: Final = 45.0  # O, Execution budgets
+MEMORY_SECONDS: Final = 30.0  # O, Execution budgets
+
+# Budgets shared by all stages of one turn that name them, in seconds.
+SPECIALIST_BUDGET_SECONDS: Final = 180.0  # D 2.2: handovers share one specialist budget, kept in the row
+
+# Deadlines inside stages, in seconds.
+ROUTING_DECISION_SECONDS: Final = 15.0  # O, Supervisor and handoffs: retry waits included
+SUMMARY_SECONDS: Final = 12.0  # what the supervisor's 30 leave beside the decision's 15 and the commit
+
+# What one specialist invocation may do.
+SPECIALIST_MODEL_CALLS: Final = 8  # O, Specialist call limits
+SPECIALIST_TOOL_CALLS: Final = 6  # O, Specialist call limits
+KNOWLEDGE_MODEL_CALLS: Final = 4  # O, Specialist call limits: its own four turns
+
+# What the gate reads and writes.
+GATE_EVIDENCE_TEXTS: Final = 10  # O, Pre-supervisor decisions: nonempty texts of the transcript
+BOUNDARY_OUTPUT_TOKENS: Final = 512  # O, Pre-supervisor decisions
+
+# The bounded `messages` channel. Tokens are langchain-core's approximation (four characters each).
+WINDOW_MESSAGES: Final = 60  # D 2.3 and 9: beyond it the supervisor summarises
+WINDOW_TOKENS: Final = 12_000  # D 9
+KEPT_MESSAGES: Final = 30  # what a model request shows anyway; half a window, so that not every turn summarises
+KEPT_TOKENS: Final = 6_000  # the same half
+CEILING_MESSAGES: Final = 120  # two windows: what the reducer enforces while no summary can be had
+ARTIFACT_MESSAGES: Final = 25  # O, Search result identity
+SUMMARY_OUTPUT_TOKENS: Final = 1_024  # D 9
+
+# What a specialist's model request shows of it (O, Conversation size management).
+EDIT_TOOL_RESULTS_TOKENS: Final = 8_000
+EDIT_KEPT_TOOL_RESULTS: Final = 3
+TRIM_MESSAGES: Final = 30
+TRIM_TOKENS: Final = 12_000
+
+# Records of the routing and summary requests: one tool result must not crowd out the conversation.
+RECORD_CHARACTERS: Final = 2_000
+
+# The preference list of a person. It goes whole into every prompt that uses it.
+PREFERENCE_ITEMS: Final = 50
+PREFERENCE_CHARACTERS: Final = 400

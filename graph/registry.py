@@ -1,0 +1,98 @@
+"""The assistants of this deployment, behind the `ASSISTANTS` setting (`graph.registry:ASSISTANTS`).
+
+The api and the channels read names, stages and agents from here, so nothing imports LangGraph before a graph is built:
+each entry's functions import what they call.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graph.oria.agents import SPECIALISTS
+from graph.policy import (
+    GATE_SECONDS,
+    MEMORY_SECONDS,
+    SPECIALIST_BUDGET_SECONDS,
+    SPECIALIST_SECONDS,
+    SUPERVISOR_SECONDS,
+)
+from oria_runtime.tenancy.tenants import TenantConfig
+from oria_runtime.turns.assistants import AgentInfo, Approval, Assistant, Stage
+from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.models import Outcome, Turn
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+ORIA_STAGES = (
+    Stage("gate", frozenset({"pre_supervisor_gate"}), GATE_SECONDS),
+    Stage("supervisor", frozenset({"supervisor"}), SUPERVISOR_SECONDS),
+    Stage(
+        "specialist",
+        frozenset(specialist.node for specialist in SPECIALISTS.values()),
+        SPECIALIST_SECONDS,
+        budget=SPECIALIST_BUDGET_SECONDS,
+    ),
+)
+
+
+def build_oria() -> "StateGraph[Any, Any, Any, Any]":
+    from graph.oria.graph import build
+
+    return build()
+
+
+def read_oria_input(turn: Turn) -> Mapping[str, Any]:
+    """Ids only: an unvetted text never reaches the thread (DESIGN 2.3)."""
+    return {"turn_id": str(turn.id), "requested_agent": turn.requested_agent}
+
+
+def read_oria_outcome(values: Mapping[str, Any]) -> Outcome | None:
+    """The outcome that the gate or the specialist left, or None."""
+    outcome = values.get("outcome")
+    return Outcome(**outcome) if outcome else None
+
+
+def read_oria_agent(values: Mapping[str, Any]) -> str | None:
+    """This turn's specialist, or None before the supervisor chose."""
+    agent: str | None = values.get("agent")
+    return agent
+
+
+def list_oria_agents(config: TenantConfig) -> Sequence[AgentInfo]:
+    """The specialists that the tenant enables, in the registry's order."""
+    return [
+        AgentInfo(specialist.id, specialist.name, specialist.description)
+        for specialist in SPECIALISTS.values()
+        if config.agent(specialist.id) is not None
+    ]
+
+
+async def approve_oria(texts: Sequence[str], context: TurnContext) -> Approval:
+    from graph.oria.gate import approve
+
+    return await approve(texts, context)
+
+
+async def remember_oria(context: TurnContext) -> Sequence[str] | None:
+    from graph.oria.memory import remember
+
+    return await remember(context)
+
+
+ASSISTANTS: Mapping[str, Assistant] = {
+    "oria": Assistant(
+        id="oria",
+        name="Oria",
+        description="A career assistant: guidance, profile, skills and trainings of the person's own organisation.",
+        stages=ORIA_STAGES,
+        context_schema=TurnContext,
+        build=build_oria,
+        graph_input=read_oria_input,
+        read_outcome=read_oria_outcome,
+        read_agent=read_oria_agent,
+        approve=approve_oria,
+        agents=list_oria_agents,
+        remember=remember_oria,
+        memory_timeout=MEMORY_SECONDS,
+    )
+}
