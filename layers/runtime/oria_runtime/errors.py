@@ -1,19 +1,19 @@
 """The errors of Oria, by what the caller can do about them.
 
-    OriaError
-    ├── RequestError            the caller must change the request (a 4xx at every edge)
-    │   ├── InvalidRequestError     400/422: `errors` says where and what
-    │   ├── UnauthenticatedError    401: sign in again
-    │   ├── ForbiddenError          403: signed in, but not allowed
-    │   ├── NotFoundError           404: unknown and foreign look the same
-    │   ├── ConflictError           409: names the turn or interaction in the way
-    │   └── TooLargeError           413
-    ├── UnavailableError        try the same again later (503)
-    ├── ConfigurationError      an operator must change something
-    └── StageError              inside the engine
-        ├── NotClaimedError         nothing ran; the dispatch may be repeated
-        ├── ClaimLostError          somebody else decided; drop everything
-        └── StageFailedError        the stage ended without a result; `code` says why
+OriaError
+├── RequestError            the caller must change the request (a 4xx at every edge)
+│   ├── InvalidRequestError     400/422: `errors` says where and what
+│   ├── UnauthenticatedError    401: sign in again
+│   ├── ForbiddenError          403: signed in, but not allowed
+│   ├── NotFoundError           404: unknown and foreign look the same
+│   ├── ConflictError           409: names the turn or interaction in the way
+│   └── TooLargeError           413
+├── UnavailableError        try the same again later (503)
+├── ConfigurationError      an operator must change something
+└── StageError              inside the engine
+    ├── NotClaimedError         nothing ran; the dispatch may be repeated
+    ├── ClaimLostError          somebody else decided; drop everything
+    └── StageFailedError        the stage ended without a result; `code` says why
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,0 +1,3 @@
+"""Fixtures that every suite may use."""
+
+pytest_plugins = ["tests.support.database"]
