@@ -65,6 +65,8 @@ class TenantDatabase:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """A connection inside a transaction under the tenant's row-level security."""
+        if self.pool.closed:
+            await self.pool.open()
         async with self.pool.connection() as connection, connection.transaction():
             await connection.execute(SET_TENANT_SQL, (str(self.tenant_id),))
             yield connection

@@ -17,6 +17,7 @@ create table conversations (
     locale text,
     title text,
     message_count int not null default 0,
+    head_checkpoint text,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now()
 );
@@ -71,6 +72,7 @@ create index turns_queue on turns (conversation_id, created_at, id) where status
 create unique index turns_idempotency on turns (tenant_id, user_id, idempotency_key)
     where idempotency_key is not null;
 create index turns_live on turns (dispatched_at) where status in ('accepted', 'running');
+create index turns_waiting on turns (created_at) where status = 'queued';
 create index on turns (tenant_id, conversation_id, created_at);
 
 create table interactions (
@@ -154,3 +156,58 @@ begin
     end loop;
 end $$;
 revoke delete on tenants from {app};
+
+-- Model usage per task label: stages and memory add theirs independently.
+create function merge_usage(kept jsonb, added jsonb) returns jsonb language sql immutable as $$
+    select coalesce(jsonb_object_agg(label, merged), '{{}}')
+    from (
+        select label, jsonb_object_agg(name, to_jsonb(total)) as merged
+        from (
+            select label, name, sum(amount::numeric) as total
+            from (values (kept), (added)) as usages (usage),
+                jsonb_each(usage) as labels (label, amounts),
+                jsonb_each_text(amounts) as numbers (name, amount)
+            group by label, name
+        ) as totals
+        group by label
+    ) as merged
+$$;
+
+-- What the sweeper must look at: ids and a reason, across tenants. Every decision is taken again under a row lock.
+create function due_turns(most int) returns table (tenant_id uuid, turn_id uuid, reason text)
+language sql stable security definer set search_path = {schema}, pg_temp as $$
+    (select o.tenant_id, o.turn_id, 'unsent' from outbox o
+        where o.sent_at is null and o.created_at < now() - interval '5 seconds' order by o.created_at limit most)
+    union
+    (select t.tenant_id, t.id, case when t.claim is null then 'unclaimed' else 'expired_lease' end from turns t
+        where t.status in ('accepted', 'running')
+            and case when t.claim is null then t.dispatched_at < now() - interval '30 seconds' * t.dispatches
+                else t.lease_expires_at < now() end
+        order by t.dispatched_at limit most)
+    union
+    (select t.tenant_id, t.id, 'overdue' from turns t
+        where t.status in ('accepted', 'running') and t.claim is null and t.deadline_at < now() limit most)
+    union
+    (select i.tenant_id, i.turn_id, 'expired_interaction' from interactions i
+        where i.status = 'pending' and i.expires_at < now() order by i.expires_at limit most)
+    union
+    (select q.tenant_id, q.id, 'stranded' from turns q
+        where q.status = 'queued' and q.created_at < now() - interval '5 seconds' and not exists (
+            select from turns a where a.conversation_id = q.conversation_id
+                and a.status in ('accepted', 'running', 'awaiting_input'))
+        order by q.created_at limit most)
+$$;
+
+create function due_conversations(most int) returns table (tenant_id uuid, conversation_id uuid)
+language sql stable security definer set search_path = {schema}, pg_temp as $$
+    select c.tenant_id, c.id from conversations c join tenants t on t.id = c.tenant_id
+    where c.updated_at < now() - interval '1 day' * coalesce((t.config ->> 'retention_days')::int, 365)
+    order by c.updated_at limit most
+$$;
+create index on conversations (updated_at);
+
+alter function due_turns(int) owner to {cross};
+alter function due_conversations(int) owner to {cross};
+revoke execute on function due_turns(int), due_conversations(int) from public;
+grant execute on function due_turns(int), due_conversations(int) to {app};
+grant usage on schema {schema} to {cross};

@@ -1,0 +1,71 @@
+"""Logs, traces and metrics of the functions, by Powertools. No message text, no token, no profile goes in.
+
+`instrument` wraps a handler: structured JSON logs correlated by turn and request, a trace segment, and metrics flushed
+as EMF lines (DESIGN §3). Exceptions are logged by type and place: their texts may quote a conversation.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools.metrics import MetricUnit
+
+NAMESPACE = "Oria"
+
+logger = Logger(service="oria")
+tracer = Tracer(service="oria")
+metrics = Metrics(namespace=NAMESPACE, service="oria")
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def instrument(handler: Handler) -> Handler:
+    """Decorate a handler: `(event, context)` as Lambda calls it."""
+    traced = tracer.capture_lambda_handler(handler, capture_response=False, capture_error=False)
+
+    @wraps(handler)
+    def instrumented(event: Any, context: Any) -> Any:
+        keys = {"request_id": context.aws_request_id, "function": context.function_name, **correlation(event)}
+        with logger.append_context_keys(**keys):
+            try:
+                return traced(event, context)
+            finally:
+                metrics.flush_metrics()
+
+    return instrumented  # type: ignore[return-value]
+
+
+def correlation(event: Any) -> dict[str, Any]:
+    """The ids of a bus event or a failure record, for every log line of its invocation."""
+    if not isinstance(event, Mapping):
+        return {}
+    payload = event.get("requestPayload", event)
+    detail = payload.get("detail") if isinstance(payload, Mapping) else None
+    if not isinstance(detail, Mapping):
+        return {}
+    return {key: detail[key] for key in ("tenant_id", "turn_id", "seq", "stage") if key in detail}
+
+
+def count(name: str, value: float = 1, *, unit: MetricUnit = MetricUnit.Count, **dimensions: str) -> None:
+    """Record a metric with its own dimensions, as one EMF line."""
+    from aws_lambda_powertools import single_metric
+
+    with single_metric(name=name, unit=unit, value=value, namespace=NAMESPACE) as metric:
+        metric.add_dimension("service", "oria")
+        for key, text in dimensions.items():
+            metric.add_dimension(key, text)
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception without its text: its types along the causes, and where it was raised."""
+    types, at = [], None
+    while True:
+        types.append(type(error).__name__)
+        frames = traceback.extract_tb(error.__traceback__)
+        at = f"{frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno} {frames[-1].name}" if frames else at
+        following = error.__cause__ or error.__context__
+        if following is None:
+            return {"error": types, "at": at}
+        error = following
