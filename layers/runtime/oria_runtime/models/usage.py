@@ -1,0 +1,77 @@
+"""What the model calls of one invocation used, by task label.
+
+The JSON form is `{"labels": {label: tally}, "total": tally}` with a tally
+`{"calls", "input_tokens", "cached_tokens", "output_tokens", "cost"}`; `cost` is US dollars, and null as soon as one
+call has no known price, because a partial sum would be read as the whole.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oria_runtime.models.prices import Tokens, estimate_cost
+
+COST_DIGITS = 9
+
+
+@dataclass
+class Tally:
+    """Sums of the calls under one label."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally into this one."""
+        self.calls += other.calls
+        self.input_tokens += other.input_tokens
+        self.cached_tokens += other.cached_tokens
+        self.output_tokens += other.output_tokens
+        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "cached_tokens": self.cached_tokens,
+            "output_tokens": self.output_tokens,
+            "cost": None if self.cost is None else round(self.cost, COST_DIGITS),
+        }
+
+
+@dataclass
+class Usage:
+    """The tallies of all labels. One task adds at a time: everything runs on one loop."""
+
+    labels: dict[str, Tally] = field(default_factory=dict)
+
+    def record(self, label: str, model: str, tokens: Tokens, *, output_charged: bool = True) -> None:
+        """Count one call. Native decisions report output tokens that are not charged."""
+        charged = tokens if output_charged else Tokens(tokens.input, tokens.cached, tokens.cache_written)
+        tally = Tally(1, tokens.input, tokens.cached, tokens.output, estimate_cost(model, charged))
+        self.labels.setdefault(label, Tally()).add(tally)
+
+    def as_json(self) -> dict[str, Any]:
+        total = Tally()
+        for tally in self.labels.values():
+            total.add(tally)
+        return {
+            "labels": {label: tally.as_json() for label, tally in self.labels.items()},
+            "total": total.as_json(),
+        }
+
+
+def read_usage(stored: Mapping[str, Any]) -> Usage:
+    """The usage of a stored JSON form; an empty mapping is no usage."""
+    return Usage({label: Tally(**tally) for label, tally in stored.get("labels", {}).items()})
+
+
+def merge_usage(stored: Mapping[str, Any], added: Usage) -> dict[str, Any]:
+    """The JSON form of what a turn row has plus what one more stage used."""
+    merged = read_usage(stored)
+    for label, tally in added.labels.items():
+        merged.labels.setdefault(label, Tally()).add(tally)
+    return merged.as_json()
