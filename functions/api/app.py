@@ -1,0 +1,29 @@
+"""The HTTP API behind API Gateway's proxy events."""
+
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from mangum import Mangum
+
+from oria_runtime.http.app import create_app
+from oria_runtime.observability import instrument
+from oria_runtime.sandbox import get_sandbox
+
+
+@instrument
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one proxy event of a REST API."""
+    return build_adapter()(event, context)
+
+
+@cache
+def build_adapter() -> Mangum:
+    """The application, once per sandbox.
+
+    `lifespan="off"`: Mangum would run start and stop on every invocation and rebuild the pool (Kludex/mangum#342).
+    The base path is the mapping of a custom domain; the stage of an execute-api address is not in the event's path.
+    """
+    sandbox = get_sandbox()
+    base_path = urlsplit(sandbox.settings.public_base_url).path
+    return Mangum(create_app(sandbox), lifespan="off", api_gateway_base_path=base_path or "/")

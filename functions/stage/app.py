@@ -1,0 +1,14 @@
+"""One stage of a turn. The stage functions differ in their entry of template.yaml only: STAGE, Timeout, memory."""
+
+from typing import Any
+
+from oria_runtime.observability import instrument
+from oria_runtime.sandbox import get_sandbox
+from oria_runtime.turns.stage_runner import Invocation, StageEvent, run_stage
+
+
+@instrument
+def handler(event: dict[str, Any], context: Any) -> None:
+    """Run the stage that a `turn.stage` event of the bus names (DESIGN §2.1)."""
+    sandbox = get_sandbox()
+    sandbox.run(run_stage(sandbox, StageEvent.from_bus(event), Invocation.from_context(context)))

@@ -1,0 +1,14 @@
+"""What no event announces: lost dispatches, expired leases and pauses, retention (DESIGN §2.2)."""
+
+from typing import Any
+
+from oria_runtime.observability import instrument
+from oria_runtime.sandbox import get_sandbox
+from oria_runtime.turns.sweeper import sweep
+
+
+@instrument
+def handler(event: dict[str, Any], context: Any) -> None:
+    """Sweep once; the schedule's event says nothing that matters."""
+    sandbox = get_sandbox()
+    sandbox.run(sweep(sandbox))
