@@ -1,5 +1,6 @@
 """The HTTP API behind API Gateway's proxy events."""
 
+import asyncio
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from oria_runtime.sandbox import get_sandbox
 
 
 @instrument
-def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+def handler(event: Any, context: Any) -> dict[str, Any]:
     """Answer one proxy event of a REST API."""
     return build_adapter()(event, context)
 
@@ -21,9 +22,10 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 def build_adapter() -> Mangum:
     """The application, once per sandbox.
 
-    `lifespan="off"`: Mangum would run start and stop on every invocation and rebuild the pool (Kludex/mangum#342).
-    The base path is the mapping of a custom domain; the stage of an execute-api address is not in the event's path.
+    Mangum takes the current event loop, which must be the one that the pool lives on. `lifespan="off"`: it would start
+    and stop the application on every invocation (Kludex/mangum#342). The base path is the mapping of a custom domain.
     """
     sandbox = get_sandbox()
+    asyncio.set_event_loop(sandbox.loop)
     base_path = urlsplit(sandbox.settings.public_base_url).path
     return Mangum(create_app(sandbox), lifespan="off", api_gateway_base_path=base_path or "/")

@@ -31,7 +31,9 @@ def answer(event: dict[str, Any], log_stream: str, work: Work) -> None:
     respond(event, "SUCCESS", attributes=attributes)
 
 
-def respond(event: Mapping[str, Any], status: str, *, reason: str = "", attributes: Mapping[str, str] | None = None) -> None:
+def respond(
+    event: Mapping[str, Any], status: str, *, reason: str = "", attributes: Mapping[str, str] | None = None
+) -> None:
     """PUT the answer to the presigned address. Raises URLError after the last attempt."""
     body = {
         "Status": status,

@@ -8,7 +8,7 @@ from oria_runtime.turns.sweeper import sweep
 
 
 @instrument
-def handler(event: dict[str, Any], context: Any) -> None:
+def handler(_event: dict[str, Any], _context: Any) -> None:
     """Sweep once; the schedule's event says nothing that matters."""
     sandbox = get_sandbox()
     sandbox.run(sweep(sandbox))

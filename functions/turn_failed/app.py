@@ -8,7 +8,7 @@ from oria_runtime.turns.failures import FailureRecord, decide_failure
 
 
 @instrument
-def handler(event: dict[str, Any], context: Any) -> None:
+def handler(event: dict[str, Any], _context: Any) -> None:
     """Decide one failure record of Lambda's asynchronous invocation."""
     sandbox = get_sandbox()
     sandbox.run(decide_failure(sandbox, FailureRecord.from_destination(event)))
