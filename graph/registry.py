@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graph.oria.agents import SPECIALISTS
+from graph.oria.availability import list_enabled
 from graph.policy import (
     GATE_SECONDS,
     MEMORY_SECONDS,
@@ -60,15 +61,11 @@ def read_oria_agent(values: Mapping[str, Any]) -> str | None:
 
 def list_oria_agents(config: TenantConfig) -> Sequence[AgentInfo]:
     """The specialists that the tenant enables, in the registry's order."""
-    return [
-        AgentInfo(specialist.id, specialist.name, specialist.description)
-        for specialist in SPECIALISTS.values()
-        if config.agent(specialist.id) is not None
-    ]
+    return [AgentInfo(specialist.id, specialist.name, specialist.description) for specialist in list_enabled(config)]
 
 
 async def approve_oria(texts: Sequence[str], context: TurnContext) -> Approval:
-    from graph.oria.gate import approve
+    from graph.oria.approval import approve
 
     return await approve(texts, context)
 

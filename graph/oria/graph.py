@@ -1,0 +1,62 @@
+"""Oria's graph: gate, supervisor, one specialist.
+
+    START → pre_supervisor_gate ─┬─ block, doubt → END
+                                 ├─ allow, agent named → <agent>_agent → END
+                                 └─ allow → supervisor → <agent>_agent → END
+
+Memory is a function of its own on `turn.approved` (DESIGN 2.5), not a node.
+"""
+
+from typing import Any, Protocol
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from graph.oria.agents import SPECIALISTS, Specialist
+from graph.oria.gate import run_gate
+from graph.oria.state import OriaState
+from graph.oria.supervisor import run_supervisor
+from graph.oria.window import exceeds_window
+from oria_runtime.turns.context import TurnContext
+
+GATE = "pre_supervisor_gate"
+SUPERVISOR = "supervisor"
+
+
+class SpecialistNode(Protocol):
+    """A node as LangGraph types it: the runtime is passed by name."""
+
+    async def __call__(self, state: OriaState, runtime: Runtime[TurnContext]) -> dict[str, Any]: ...
+
+
+def build() -> StateGraph[OriaState, TurnContext, Any, Any]:
+    """The uncompiled graph; the stage runner compiles it with its own saver."""
+    builder: StateGraph[OriaState, TurnContext, Any, Any] = StateGraph(OriaState, context_schema=TurnContext)
+    nodes = [specialist.node for specialist in SPECIALISTS.values()]
+    builder.add_node(GATE, run_gate)
+    builder.add_node(SUPERVISOR, run_supervisor, destinations=tuple(nodes))
+    builder.add_edge(START, GATE)
+    builder.add_conditional_edges(GATE, route_after_gate, [END, SUPERVISOR, *nodes])
+    for specialist in SPECIALISTS.values():
+        builder.add_node(specialist.node, as_node(specialist))
+        builder.add_edge(specialist.node, END)
+    return builder
+
+
+def as_node(specialist: Specialist) -> SpecialistNode:
+    """A function with the annotations by which LangGraph finds the node's input and injects the runtime."""
+
+    async def run_specialist(state: OriaState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
+        return await specialist.run(state, runtime)
+
+    return run_specialist
+
+
+def route_after_gate(state: OriaState) -> str:
+    """The next node. A named agent needs no routing, but a full window needs the supervisor's summary all the same."""
+    if state["decision"] != "allow":
+        return END
+    requested = state.get("requested_agent")
+    if requested is None or exceeds_window(state["messages"]):
+        return SUPERVISOR
+    return SPECIALISTS[requested].node
