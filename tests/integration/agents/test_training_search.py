@@ -7,10 +7,11 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from oria_runtime.catalog.search import Fusion, TrainingFilters, find_related, read_trainings, search_trainings
+from oria_runtime.catalog.search import Fusion, TrainingFilters, search_trainings
+from oria_runtime.catalog.trainings import read_trainings
 from oria_runtime.db.pool import Pool, TenantDatabase
 from tests.support.database import DatabaseUrls, create_tenant
-from tests.support.trainings import add_training, link_parent, make_vector
+from tests.support.trainings import add_training, make_vector
 
 FUSION = Fusion(k=60, lexical_weight=1.0, vector_weight=1.0, depth=50)
 
@@ -61,32 +62,10 @@ async def test_filters_are_hard(database: TenantDatabase) -> None:
     assert set(await search(database, "SQL", filters=TrainingFilters(max_minutes=90))) == {"a", "b"}
 
 
-async def test_exclusions_reach_parents_and_children_but_not_siblings(database: TenantDatabase) -> None:
-    rows = {name: await add_training(database, name, title="Leadership") for name in ("program", "one", "two", "part")}
-    await link_parent(database, rows["one"], rows["program"])
-    await link_parent(database, rows["two"], rows["program"])
-    await link_parent(database, rows["part"], rows["one"])
-    async with database.transaction() as connection:
-        assert await find_related(connection, ["one"]) == {rows["one"], rows["program"], rows["part"]}
-        excluded = await find_related(connection, ["program", "unknown"])
-    assert excluded == set(rows.values())
-    assert await search(database, "leadership", excluded={rows["one"], rows["program"], rows["part"]}) == ["two"]
-
-
-async def test_a_cycle_of_parents_ends(database: TenantDatabase) -> None:
-    first, second = [await add_training(database, name, title="x") for name in ("first", "second")]
-    await link_parent(database, first, second)
-    await link_parent(database, second, first)
-    async with database.transaction() as connection:
-        assert await find_related(connection, ["first"]) == {first, second}
-
-
-async def test_trainings_are_read_in_the_order_of_the_ids(database: TenantDatabase) -> None:
+async def test_excluded_trainings_never_come_back(database: TenantDatabase) -> None:
     for name in ("a", "b", "c"):
-        await add_training(database, name, title=name)
-    async with database.transaction() as connection:
-        found = await read_trainings(connection, ["c", "missing", "a", "c"])
-    assert [training.id for training in found] == ["c", "a"]
+        await add_training(database, name, title="Leadership", vector=make_vector(0.1))
+    assert await search(database, "leadership", vector=make_vector(0.0), excluded={"a", "c", "unknown"}) == ["b"]
 
 
 async def test_another_tenants_trainings_are_never_found(pool: Pool, database: TenantDatabase) -> None:
@@ -94,7 +73,6 @@ async def test_another_tenants_trainings_are_never_found(pool: Pool, database: T
     await add_training(other, "theirs", title="Negotiation", vector=make_vector(0.0))
     assert await search(database, "negotiation", vector=make_vector(0.0)) == []
     async with database.transaction() as connection:
-        assert await find_related(connection, ["theirs"]) == set()
         assert await read_trainings(connection, ["theirs"]) == []
 
 

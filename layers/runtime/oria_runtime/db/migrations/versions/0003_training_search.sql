@@ -19,15 +19,15 @@ language sql immutable parallel safe set search_path = {schema}, pg_temp as $$
 $$;
 
 create function search_trainings_by_text(
-    words text, languages text[], levels text[], formats text[], max_minutes int, excluded uuid[], max_rows int
-) returns table (id uuid, score real)
+    words text, languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
+) returns table (training_id text, score real)
 language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
 #variable_conflict use_column
 declare
     tenant uuid := current_tenant();
 begin
     return query
-        select found.id, ts_rank_cd(found.search, asked.query, 1)
+        select found.external_id, ts_rank_cd(found.search, asked.query, 1)
         from (
             select config, any_word_query(config, words) as query
             from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
@@ -39,8 +39,8 @@ begin
             and (levels is null or found.level = any (levels))
             and (formats is null or found.format = any (formats))
             and (max_minutes is null or found.duration_minutes <= max_minutes)
-            and not (found.id = any (excluded))
-        order by 2 desc, 1
+            and not (found.external_id = any (excluded))
+        order by 2 desc, 1 collate "C"
         limit max_rows;
 end $$;
 
@@ -48,8 +48,8 @@ end $$;
 -- small tenant that came out short is then searched exactly, so that it always gets its rows.
 create function search_trainings_by_vector(
     asked public.vector, model text,
-    languages text[], levels text[], formats text[], max_minutes int, excluded uuid[], max_rows int
-) returns table (id uuid, score real)
+    languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
+) returns table (training_id text, score real)
 language plpgsql stable security definer
 set search_path = {schema}, pg_temp
 set hnsw.iterative_scan = 'strict_order'
@@ -68,14 +68,14 @@ begin
             and (levels is null or found.level = any (levels))
             and (formats is null or found.format = any (formats))
             and (max_minutes is null or found.duration_minutes <= max_minutes)
-            and not (found.id = any (excluded))
+            and not (found.external_id = any (excluded)) and found.embedding is not null
         order by found.embedding operator(public.<=>) asked
         limit max_rows
     );
     if cardinality(nearest) < max_rows then
         return query
             with mine as materialized (
-                select found.id, found.embedding operator(public.<=>) asked as distance
+                select found.external_id, found.embedding operator(public.<=>) asked as distance
                 from trainings as found
                 where found.tenant_id = tenant and found.active and found.embedding_model = model
                     and found.embedding is not null
@@ -83,15 +83,18 @@ begin
                     and (levels is null or found.level = any (levels))
                     and (formats is null or found.format = any (formats))
                     and (max_minutes is null or found.duration_minutes <= max_minutes)
-                    and not (found.id = any (excluded))
+                    and not (found.external_id = any (excluded))
             )
-            select mine.id, (1 - mine.distance)::real from mine order by mine.distance, mine.id limit max_rows;
+            select mine.external_id, (1 - mine.distance)::real
+            from mine
+            order by mine.distance, mine.external_id collate "C"
+            limit max_rows;
     else
         return query
-            select found.id, (1 - (found.embedding operator(public.<=>) asked))::real
+            select found.external_id, (1 - (found.embedding operator(public.<=>) asked))::real
             from trainings as found
             where found.id = any (nearest)
-            order by found.embedding operator(public.<=>) asked, found.id;
+            order by found.embedding operator(public.<=>) asked, found.external_id collate "C";
     end if;
 end $$;
 
@@ -100,8 +103,8 @@ declare
     signature text;
 begin
     foreach signature in array array[
-        'search_trainings_by_text(text, text[], text[], text[], int, uuid[], int)',
-        'search_trainings_by_vector(public.vector, text, text[], text[], text[], int, uuid[], int)'
+        'search_trainings_by_text(text, text[], text[], text[], int, text[], int)',
+        'search_trainings_by_vector(public.vector, text, text[], text[], text[], int, text[], int)'
     ] loop
         execute format('alter function %s owner to {cross}', signature);
         execute format('revoke all on function %s from public', signature);
