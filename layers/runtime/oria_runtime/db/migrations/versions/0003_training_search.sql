@@ -40,7 +40,7 @@ begin
             and (formats is null or found.format = any (formats))
             and (max_minutes is null or found.duration_minutes <= max_minutes)
             and not (found.external_id = any (excluded))
-        order by 2 desc, 1 collate "C"
+        order by 2 desc, found.external_id collate "C"
         limit max_rows;
 end $$;
 
