@@ -1,0 +1,1 @@
+"""What `make build` does: layers cross-built for Lambda, around `sam build`, without Docker."""
