@@ -1,4 +1,4 @@
-"""Builds one layer for Lambda: `python -m local.packaging.layers <layer> <artifacts folder>`, called by layers/Makefile.
+"""Builds one layer for Lambda: `python -m local.packaging.layers <layer> <folder>`, called by layers/Makefile.
 
 Wheels are chosen for python3.13 on x86_64 with glibc 2.34 whatever machine this runs on, but the interpreter itself
 must be a 3.13: its bytecode is shipped. `/opt` is read-only on Lambda, so without it every cold start would compile
@@ -44,7 +44,7 @@ def install(layer: str, target: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         command += ["--require-hashes", "--no-deps", "--no-compile", "--only-binary=:all:", "--implementation=cp"]
         command += ["--python-version=" + ".".join(map(str, PYTHON_VERSION)), *(f"--platform={p}" for p in PLATFORMS)]
-        subprocess.run([*command, "--target", str(target), "-r", file.name], check=True)  # noqa: S603
+        subprocess.run([*command, "--target", str(target), "-r", file.name], check=True)
 
 
 def prune(target: Path) -> None:

@@ -42,7 +42,7 @@ def read_pins(layer: str) -> list[Pin]:
 
 
 def select_pins(layer: str) -> list[Pin]:
-    """What is installed into a layer: its pins without those of the layers below, the runtime's own and the unwanted."""
+    """What goes into a layer: its pins without those of the layers below, the runtime's own and the unwanted."""
     left_out = PROVIDED_BY_RUNTIME | UNWANTED | {pin.name for below in LAYERS_BELOW[layer] for pin in read_pins(below)}
     return [pin for pin in read_pins(layer) if pin.name not in left_out]
 
