@@ -3,17 +3,15 @@
 A person's external id is the user of the JWT. Training, job and skill ids inside a profile are external ids too.
 """
 
-from datetime import date
 from typing import Annotated, Any, Literal
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Code = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
-Paragraph = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
-SkillScore = Annotated[int, Field(ge=0, le=5)]
+from oria_runtime.catalog.fields import Code, Day, Label, Name, Paragraph, SkillScore, wrap_code
+
+MAX_ITEMS = 1_000
 
 
 class Section(BaseModel):
@@ -26,7 +24,7 @@ class ProfileSkill(Section):
     """A skill that the person has. `level` goes from 0 (none) to 5 (expert)."""
 
     code: Code
-    label: str = ""
+    label: Name = ""
     level: SkillScore | None = None
 
 
@@ -34,7 +32,7 @@ class SkillGap(Section):
     """A skill of the person's job that is below the level it asks for."""
 
     code: Code
-    label: str = ""
+    label: Name = ""
     level: SkillScore = 0
     target_level: SkillScore
 
@@ -43,7 +41,7 @@ class SkillReference(Section):
     """A skill named by an objective."""
 
     code: Code
-    label: str = ""
+    label: Name = ""
 
 
 class Objective(Section):
@@ -53,17 +51,17 @@ class Objective(Section):
     title: Label
     description: Paragraph = ""
     status: Literal["current", "archived"] = "current"
-    skills: tuple[SkillReference, ...] = ()
-    due: date | None = None
+    skills: tuple[Annotated[SkillReference, BeforeValidator(wrap_code)], ...] = ()
+    due: Day | None = None
 
 
 class Experience(Section):
     """A position held, inside or outside the company. `end` None: it goes on."""
 
     title: Label
-    company: str = ""
-    start: date | None = None
-    end: date | None = None
+    company: Name = ""
+    start: Day | None = None
+    end: Day | None = None
     description: Paragraph = ""
 
 
@@ -72,30 +70,30 @@ class Bookmark(Section):
 
     kind: Literal["training", "job", "opportunity"]
     id: Code
-    title: str = ""
+    title: Name = ""
 
 
 class TrainingRecord(Section):
     """One entry of the training history."""
 
     id: Code
-    title: str = ""
+    title: Name = ""
     status: Literal["completed", "in_progress", "planned", "cancelled"]
-    completed_on: date | None = None
+    completed_on: Day | None = None
 
 
 class ProfileSections(Section):
     """What the column `people.profile` holds."""
 
-    skills: tuple[ProfileSkill, ...] = ()
-    gaps: tuple[SkillGap, ...] = ()
-    objectives: tuple[Objective, ...] = ()
-    experiences: tuple[Experience, ...] = ()
-    departments: tuple[Label, ...] = ()
-    interests: tuple[Label, ...] = ()
-    bookmarks: tuple[Bookmark, ...] = ()
-    training_history: tuple[TrainingRecord, ...] = ()
-    mandatory_training_ids: tuple[Code, ...] = ()
+    skills: tuple[Annotated[ProfileSkill, BeforeValidator(wrap_code)], ...] = Field(default=(), max_length=MAX_ITEMS)
+    gaps: tuple[SkillGap, ...] = Field(default=(), max_length=MAX_ITEMS)
+    objectives: tuple[Objective, ...] = Field(default=(), max_length=MAX_ITEMS)
+    experiences: tuple[Experience, ...] = Field(default=(), max_length=MAX_ITEMS)
+    departments: tuple[Label, ...] = Field(default=(), max_length=MAX_ITEMS)
+    interests: tuple[Label, ...] = Field(default=(), max_length=MAX_ITEMS)
+    bookmarks: tuple[Bookmark, ...] = Field(default=(), max_length=MAX_ITEMS)
+    training_history: tuple[TrainingRecord, ...] = Field(default=(), max_length=MAX_ITEMS)
+    mandatory_training_ids: tuple[Code, ...] = Field(default=(), max_length=MAX_ITEMS)
 
 
 class Profile(ProfileSections):
@@ -112,7 +110,7 @@ class Profile(ProfileSections):
     location: str | None = None
     work_mode: str | None = None
     classification: str | None = None
-    hire_date: date | None = None
+    hire_date: Day | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -1,0 +1,1 @@
+"""Loading customers' files: reading, checking, embedding and writing rows (docs/import.md)."""
