@@ -51,3 +51,26 @@ RECORD_CHARACTERS: Final = 2_000
 # The preference list of a person. It goes whole into every prompt that uses it.
 PREFERENCE_ITEMS: Final = 50
 PREFERENCE_CHARACTERS: Final = 400
+
+# Interactions that agents open.
+CLARIFICATION_QUESTIONS: Final = 5  # T, request_clarification_tool groups what is indispensable; more is a form
+QUESTION_OPTIONS: Final = 12  # what a person can survey in one selection
+QUESTION_CHARACTERS: Final = 1_000
+
+# Training search (T, training_finder_tool). Equal weights: neither list has been measured to be the better one, and k
+# is the value of the paper that introduced reciprocal rank fusion (Cormack, Clarke, Büttcher 2009).
+TRAINING_FUSION_K: Final = 60
+TRAINING_LEXICAL_WEIGHT: Final = 1.0
+TRAINING_VECTOR_WEIGHT: Final = 1.0
+TRAINING_CANDIDATES: Final = 50  # of each list
+TRAINING_RESULTS: Final = 5
+TRAINING_PLAN_RESULTS: Final = 8
+TRAINING_QUERY_CHARACTERS: Final = 2_000
+TRAINING_EVIDENCE_MESSAGES: Final = 10
+PLAN_QUESTIONS: Final = 3  # T: the first three missing dimensions
+SEARCH_QUESTIONS: Final = 1  # T: an uninterpretable search
+PLAN_KNOWN_DIMENSIONS: Final = 2  # T: enough to build a plan
+PLAN_PHASES: Final = 3
+PLAN_WEEKLY_MINUTES: Final = 120  # assumed when the person named no time
+SCOPE_SECONDS: Final = 15.0  # as the other decisions; the check is optional, so it fails open
+PLAN_TEXT_SECONDS: Final = 20.0

@@ -27,7 +27,7 @@ declare
     tenant uuid := current_tenant();
 begin
     return query
-        select found.external_id, ts_rank_cd(found.search, asked.query, 1)
+        select found.external_id, ts_rank(found.search, asked.query, 1)
         from (
             select config, any_word_query(config, words) as query
             from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
