@@ -1,29 +1,27 @@
 """Long-term memory: what an approved message says about the person for good (DESIGN 2.5).
 
-The list is reconciled as a whole. An item is one sentence in the first person; its date, in brackets at its end, is the
-day on which it was noted.
+The models see the whole list and return it whole; `preferences` holds it together.
 """
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Literal
 
 from langchain_core.messages import SystemMessage
+from oria_runtime.turns.preferences import read_preferences
 from pydantic import BaseModel, ConfigDict, Field
 
+from graph.oria.preferences import reconcile
 from graph.oria.prompts import read_prompt, read_sections
 from graph.oria.untrusted import data_message
-from graph.policy import MEMORY_SECONDS, PREFERENCE_CHARACTERS, PREFERENCE_ITEMS
+from graph.policy import MEMORY_SECONDS
 from oria_runtime.models.client import Models
 from oria_runtime.turns.context import TurnContext
-from oria_runtime.turns.preferences import read_preferences
 
 DECISION_LABEL = "langgraph.memory_update_decision"
 GENERATION_LABEL = "langgraph.memory_update_generation"
 DECISION_NAME = "memory_update_decision"
-DATED = re.compile(r"\s*\[\d{4}-\d{2}-\d{2}\]$")
 
 
 class MemoryUpdate(BaseModel):
@@ -102,22 +100,3 @@ def write_combined_rules() -> str:
     choices = (f"- `{name}`: {text}" for name, text in read_sections("memory_update_decision").items())
     decision = "\n".join((read_prompt("memory_update_decision"), "", *choices))
     return "\n\n".join((read_prompt("memory_update_combined"), decision, read_prompt("memory_update_generation")))
-
-
-def reconcile(stored: Sequence[str], generated: Sequence[str], today: date) -> list[str]:
-    """The generated list with the dates it must have: an item that only lost or changed its date is the stored one.
-
-    New items get today's date. Empty and repeated items go; the limits of the policy cut the rest.
-    """
-    known = {strip_date(item): item for item in stored}
-    items: dict[str, str] = {}
-    for text in generated:
-        fact = strip_date(" ".join(text.replace("\x00", "").split()))[:PREFERENCE_CHARACTERS].strip()
-        if fact:
-            items[fact] = known.get(fact, f"{fact} [{today.isoformat()}]")
-    return list(items.values())[:PREFERENCE_ITEMS]
-
-
-def strip_date(item: str) -> str:
-    """An item without its date."""
-    return DATED.sub("", item)

@@ -1,0 +1,48 @@
+"""The sets: which cases there are, and how the product answers one. Nothing here repeats a prompt."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from evals.cases import Case, load_cases, load_gate_cases
+from graph.oria.approval import decide
+from graph.oria.availability import list_enabled
+from graph.oria.routing import choose_agent, write_evidence
+from graph.oria.transcript import Evidence
+from graph.policy import GATE_SECONDS, ROUTING_DECISION_SECONDS
+from oria_runtime.models.client import Models
+from oria_runtime.tenancy.tenants import TenantConfig
+
+
+@dataclass(frozen=True)
+class CaseSet:
+    """Cases, and the function that answers one with a class name; it raises OriaError when there is no answer."""
+
+    load: Callable[[], Sequence[Case]]
+    answer: Callable[[Case, Models], Awaitable[str]]
+
+
+async def answer_routing(case: Case, models: Models) -> str:
+    """The supervisor's choice among all specialists."""
+    messages: list[AnyMessage] = [_read_message(**entry) for entry in case.recent]
+    messages.append(HumanMessage(case.message))
+    evidence = write_evidence(messages, locale=case.language, active_agent=case.current_agent, summary="")
+    deadline = asyncio.get_running_loop().time() + ROUTING_DECISION_SECONDS
+    return await choose_agent(list_enabled(TenantConfig()), messages, evidence, models, deadline)
+
+
+async def answer_gate(case: Case, models: Models) -> str:
+    """The gate's decision, without the boundary text."""
+    return await decide(Evidence(case.message, case.recent), models, GATE_SECONDS)
+
+
+def _read_message(role: str, text: str) -> AnyMessage:
+    return HumanMessage(text) if role == "user" else AIMessage(text)
+
+
+SETS: Mapping[str, CaseSet] = {
+    "routing": CaseSet(lambda: load_cases("routing"), answer_routing),
+    "gate": CaseSet(load_gate_cases, answer_gate),
+}
