@@ -1,0 +1,145 @@
+"""How a specialist answers: a private choice of action, then one public answer without tools.
+
+The choice is never shown and never streamed; what it says beside its calls is dropped. When it calls nothing, the
+public answer is generated without tools and streamed as `message.delta`, so that the deltas are the final text. A tool
+may deliver instead (`deliver`): its text and cards are the answer as a whole, and no model rephrases them.
+(seeds/oria_orchestration.md, "Main graph".)
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from operator import add
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware.types import ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, SystemMessage, ToolCall, ToolMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from oria_runtime.errors import StageFailedError
+from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.progress import emit_delta
+
+
+class Delivery(TypedDict):
+    """What a tool gives the person directly. JSON only: it is checkpointed when a later call pauses."""
+
+    tool_call_id: str
+    text: str
+    cards: list[dict[str, Any]]
+
+
+class DeliveryState(AgentState[Any]):
+    """The agent's state with the deliveries of this run."""
+
+    deliveries: NotRequired[Annotated[list[Delivery], add]]
+
+
+class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
+    """Splits each model turn into selection and answer.
+
+    `selection` and `answer` are instructions added to the system message of the respective phase. `settings` are model
+    settings of the selection, the only phase with tools.
+    """
+
+    state_schema = DeliveryState
+
+    def __init__(self, *, selection: str, answer: str, settings: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.selection = selection
+        self.answer = answer
+        self.settings = dict(settings)
+
+    @hook_config(can_jump_to=["end"])
+    async def abefore_model(self, state: DeliveryState, runtime: Runtime[TurnContext]) -> dict[str, Any] | None:  # noqa: ARG002
+        """End the run when the last calls have all delivered; the delivered text closes the turn in history."""
+        delivered = find_delivered(state)
+        if not delivered:
+            return None
+        text = "\n\n".join(delivery["text"] for delivery in delivered)
+        return {"jump_to": "end", "messages": [AIMessage(text)]}
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[TurnContext],
+        handler: Callable[[ModelRequest[TurnContext]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        if request.tools:
+            private = request.override(
+                system_message=extend(request.system_message, self.selection), model_settings=self.settings
+            )
+            action = read_action(await handler(private))
+            if action.tool_calls:
+                return ModelResponse(result=[drop_text(action)])
+        public = [extend(request.system_message, self.answer), *request.messages]
+        return ModelResponse(result=[await generate_answer(request, public)])
+
+
+async def generate_answer(request: ModelRequest[TurnContext], messages: Sequence[AnyMessage]) -> AIMessage:
+    """The streamed public answer. Raises StageFailedError for an empty one, ModelError for a cut or refused one."""
+    whole: AIMessageChunk | None = None
+    pieces: list[str] = []
+    async for chunk in request.model.astream(list(messages)):
+        if text := str(chunk.text):
+            pieces.append(text)
+            emit_delta(text)
+        if isinstance(chunk, AIMessageChunk):
+            whole = chunk if whole is None else whole + chunk
+    answer = "".join(pieces)
+    if not answer.strip():
+        raise StageFailedError("empty_answer", "the model wrote no answer")
+    return AIMessage(answer, id=whole.id if whole else None)
+
+
+def deliver(
+    message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = (), exchange: Sequence[AnyMessage] = ()
+) -> Command[Any]:
+    """A tool result that is the answer: text and cards go to the person whole.
+
+    Args:
+        message: the result of the call as later turns read it.
+        exchange: questions and answers of an interruption inside the tool; they follow the resolved pair.
+    """
+    delivery: Delivery = {
+        "tool_call_id": message.tool_call_id,
+        "text": text,
+        "cards": [dict(card) for card in cards],
+    }
+    return Command(update={"messages": [message, *exchange], "deliveries": [delivery]})
+
+
+def find_delivered(state: DeliveryState) -> list[Delivery]:
+    """The deliveries of the last batch of calls if every call of it delivered, else none.
+
+    A mixed batch goes back to the model: its other results may hold what the person asked for. The cards are shown
+    all the same.
+    """
+    deliveries = state.get("deliveries", [])
+    if not deliveries:
+        return []
+    called = [message.tool_calls for message in state["messages"] if isinstance(message, AIMessage)]
+    batch: list[ToolCall] = next((calls for calls in reversed(called) if calls), [])
+    by_call = {delivery["tool_call_id"]: delivery for delivery in deliveries}
+    found = [by_call[call["id"]] for call in batch if call["id"] in by_call]
+    return found if len(found) == len(batch) else []
+
+
+def read_action(response: ModelResponse[Any]) -> AIMessage:
+    """The message of the selection phase."""
+    message = response.result[0]
+    if not isinstance(message, AIMessage):
+        raise StageFailedError("malformed_selection", "the selection is not the model's message")
+    return message
+
+
+def drop_text(action: AIMessage) -> AIMessage:
+    """The calls without the private text beside them; blocks that a provider needs back, such as reasoning, stay."""
+    content: str | list[str | dict[str, Any]] = ""
+    if isinstance(action.content, list):
+        content = [block for block in action.content if isinstance(block, dict) and block.get("type") != "text"]
+    return action.model_copy(update={"content": content})
+
+
+def extend(system: SystemMessage | None, instructions: str) -> SystemMessage:
+    """The system message with the instructions of a phase after it, so that the stable prefix can be cached."""
+    return SystemMessage(f"{system.text}\n\n{instructions}" if system else instructions)
