@@ -4,11 +4,13 @@ from typing import Any
 
 from oria_runtime.observability import instrument
 from oria_runtime.sandbox import get_sandbox
-from oria_runtime.turns.stage_runner import Invocation, StageEvent, run_stage
+from oria_runtime.turns.claim import StageEvent
+from oria_runtime.turns.invocation import Invocation
+from oria_runtime.turns.stage_runner import run_stage
 
 
 @instrument
-def handler(event: dict[str, Any], context: Any) -> None:
-    """Run the stage that a `turn.stage` event of the bus names (DESIGN §2.1)."""
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Run the stage that a `turn.stage` event of the bus names (DESIGN §2.1); says how it ended."""
     sandbox = get_sandbox()
-    sandbox.run(run_stage(sandbox, StageEvent.from_bus(event), Invocation.from_context(context)))
+    return sandbox.run(run_stage(sandbox, StageEvent.from_bus(event), Invocation.from_context(context)))

@@ -8,7 +8,7 @@ from oria_runtime.turns.sweeper import sweep
 
 
 @instrument
-def handler(_event: dict[str, Any], _context: Any) -> None:
-    """Sweep once; the schedule's event says nothing that matters."""
+def handler(_event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    """Sweep once; the schedule's event says nothing that matters. Answers what was swept."""
     sandbox = get_sandbox()
-    sandbox.run(sweep(sandbox))
+    return sandbox.run(sweep(sandbox))

@@ -8,7 +8,7 @@ from oria_runtime.turns.failures import FailureRecord, decide_failure
 
 
 @instrument
-def handler(event: dict[str, Any], _context: Any) -> None:
-    """Decide one failure record of Lambda's asynchronous invocation."""
+def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:
+    """Decide one failure record of Lambda's asynchronous invocation; says what was decided."""
     sandbox = get_sandbox()
-    sandbox.run(decide_failure(sandbox, FailureRecord.from_destination(event)))
+    return sandbox.run(decide_failure(sandbox, FailureRecord.from_destination(event)))
