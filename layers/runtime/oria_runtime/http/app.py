@@ -1,0 +1,55 @@
+"""The API as two functions serve it: `api` everything but the stream, `stream` the stream.
+
+No lifespan and no background tasks: Mangum would run the first for every request, and Lambda freezes before the second
+(CASES 41, 43).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+
+from oria_runtime.http.documentation import DESCRIPTION, DocumentedApp
+from oria_runtime.http.middleware import RequestMiddleware
+from oria_runtime.http.problems import HANDLED, answer_error
+from oria_runtime.http.routes import assistants, conversations, events, health, interactions, preferences, turns
+from oria_runtime.http.services import Services
+from oria_runtime.http.sse import Pace
+
+if TYPE_CHECKING:
+    from oria_runtime.sandbox import Sandbox
+
+PREFIX = "/v1"
+
+
+def create_app(sandbox: "Sandbox", *, stream: bool = False, pace: Pace | None = None) -> DocumentedApp:
+    """The ASGI app of a sandbox. `stream` makes it the stream function's; `pace` are the stream's time limits."""
+    streaming = events.create_router(pace or Pace())
+    served = (streaming,) if stream else (
+        assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
+    )  # fmt: skip
+    app = DocumentedApp(
+        title="Oria",
+        version="1",
+        description=DESCRIPTION,
+        servers=[{"url": sandbox.settings.public_base_url or "/"}],
+        openapi_url=None if stream else f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        # A redirect would be built from the Host header.
+        redirect_slashes=False,
+        exception_handlers=dict[int | type[Exception], Any].fromkeys(HANDLED, answer_error),
+        separate_input_output_schemas=False,
+    )
+    app.add_middleware(RequestMiddleware)
+    app.state.services = Services(sandbox)
+    for router in (health.router, *served):
+        app.include_router(router, prefix=PREFIX)
+    if not stream:
+        app.elsewhere = _document(streaming)
+    return app
+
+
+def _document(router: APIRouter) -> APIRouter:
+    documented = APIRouter()
+    documented.include_router(router, prefix=PREFIX)
+    return documented

@@ -1,0 +1,163 @@
+"""What clients get (DESIGN §6). Fields may be added, none changes."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from oria_runtime.turns.models import InputType, OutcomeType, Turn, TurnStatus
+
+
+class ResponseBody(BaseModel):
+    """Read from the engine's nouns by attribute."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class OptionView(ResponseBody):
+    """A finite choice."""
+
+    id: str
+    label: str
+
+
+class QuestionView(ResponseBody):
+    """One question of an interaction."""
+
+    id: str
+    text: str
+    input_type: InputType
+    options: list[OptionView]
+    allow_free_text: bool
+    required: bool
+
+
+class InteractionView(ResponseBody):
+    """Questions that a turn waits for."""
+
+    id: UUID
+    questions: list[QuestionView]
+    expires_at: datetime | None = None
+
+
+class OutcomeError(ResponseBody):
+    """Why a turn failed."""
+
+    code: str
+    retryable: bool
+
+
+class SourceView(ResponseBody):
+    """Where an answer comes from."""
+
+    title: str
+    url: str
+
+
+class OutcomeView(ResponseBody):
+    """What a turn has to show."""
+
+    type: OutcomeType
+    text: str
+    decision: Literal["block", "doubt"] | None = None
+    cards: list[dict[str, Any]] = Field(default_factory=list)
+    sources: list[SourceView] = Field(default_factory=list)
+    interaction: InteractionView | None = None
+    error: OutcomeError | None = None
+
+
+class TurnView(ResponseBody):
+    """A turn: one message until its outcome."""
+
+    id: UUID
+    conversation_id: UUID
+    assistant: str
+    agent: str | None
+    status: TurnStatus
+    stage: str | None
+    locale: str
+    outcome: OutcomeView | None
+    usage: dict[str, Any] = Field(description="Tokens and cost by task label; `cost` is null where no price is known.")
+    created_at: datetime
+
+    @classmethod
+    def of(cls, turn: Turn) -> "TurnView":
+        return cls.model_validate(turn)
+
+
+class ConversationView(ResponseBody):
+    """A person's thread with one assistant."""
+
+    id: UUID
+    assistant: str
+    locale: str | None
+    title: str | None
+    created_at: datetime
+    updated_at: datetime
+    active_turn_id: UUID | None
+
+
+class ConversationPage(ResponseBody):
+    """Conversations, the last used first."""
+
+    items: list[ConversationView]
+    next_cursor: str | None = Field(description="Give it as `before` for the next page; null at the end.")
+
+
+class MessageView(ResponseBody):
+    """An entry of the transcript."""
+
+    id: UUID
+    role: Literal["user", "assistant"]
+    text: str
+    cards: list[dict[str, Any]]
+    sources: list[SourceView]
+    turn_id: UUID
+    at: datetime
+    position: int
+
+
+class MessagePage(ResponseBody):
+    """Messages, the oldest first."""
+
+    items: list[MessageView]
+    next_cursor: str | None = Field(description="Give it as `after` for the next page; null at the end.")
+
+
+class PreferencesView(ResponseBody):
+    """What is remembered about the caller."""
+
+    items: list[str]
+    version: int
+
+
+class AgentView(ResponseBody):
+    """A specialist of an assistant."""
+
+    id: str
+    name: str
+    description: str
+
+
+class AssistantView(ResponseBody):
+    """An assistant, with the agents that the caller's tenant enables."""
+
+    id: str
+    name: str
+    description: str
+    agents: list[AgentView]
+
+
+class AssistantList(ResponseBody):
+    """All of them."""
+
+    items: list[AssistantView]
+
+
+class HealthView(ResponseBody):
+    """`ok`, or what fails, part by part."""
+
+    status: Literal["ok", "failing"]
+    checks: Mapping[str, Literal["ok", "failing"]] = Field(examples=[{"database": "ok", "schema": "ok", "bus": "ok"}])

@@ -1,0 +1,85 @@
+"""Conversations and their transcripts."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from oria_runtime.http import limits
+from oria_runtime.http.documentation import LOCATION, problems
+from oria_runtime.http.requests import NewConversation
+from oria_runtime.http.responses import ConversationPage, ConversationView, MessagePage
+from oria_runtime.http.routing import CallerRoute
+from oria_runtime.http.services import CurrentCaller
+from oria_runtime.http.submitting import choose_assistant
+from oria_runtime.tenancy.language import match_locale
+from oria_runtime.turns import conversations
+
+router = APIRouter(prefix="/conversations", tags=["conversations"], route_class=CallerRoute)
+
+Limit = Annotated[int, Query(ge=1, le=limits.PAGE, description="How many at most.")]
+Before = Annotated[
+    str | None, Query(max_length=limits.CURSOR_CHARACTERS, description="`next_cursor` of the page before this one.")
+]
+After = Annotated[str | None, Query(pattern=r"^\d{1,9}$", description="`next_cursor` of the page before this one.")]
+
+
+@router.post(
+    "",
+    operation_id="createConversation",
+    summary="Begin a conversation",
+    status_code=201,
+    responses=problems(403, body=True) | {201: {"headers": LOCATION}},
+)
+async def create_conversation(caller: CurrentCaller, body: NewConversation, response: Response) -> ConversationView:
+    """A conversation has one assistant; without a `locale` each turn's language is found from its text."""
+    tenant = await caller.read_tenant()
+    assistant = choose_assistant(caller, body.assistant)
+    locale = match_locale(body.locale, tenant.config.locales)
+    conversation = await conversations.create_conversation(caller.database, caller.user_id, assistant.id, locale)
+    response.headers["Location"] = caller.services.link("conversations", conversation.id)
+    return ConversationView.model_validate(conversation)
+
+
+@router.get("", operation_id="listConversations", summary="The caller's conversations", responses=problems(422))
+async def list_conversations(
+    caller: CurrentCaller, limit: Limit = limits.DEFAULT_PAGE, before: Before = None
+) -> ConversationPage:
+    """The last used first."""
+    page = await conversations.list_conversations(caller.database, caller.user_id, limit=limit, before=before)
+    return ConversationPage.model_validate(page)
+
+
+@router.get("/{conversation_id}", operation_id="readConversation", summary="One conversation", responses=problems(404))
+async def read_conversation(caller: CurrentCaller, conversation_id: UUID) -> ConversationView:
+    """`active_turn_id` is the turn that works or waits for answers."""
+    conversation = await conversations.read_conversation(caller.database, caller.user_id, conversation_id)
+    return ConversationView.model_validate(conversation)
+
+
+@router.delete(
+    "/{conversation_id}",
+    operation_id="deleteConversation",
+    summary="Delete a conversation and everything in it",
+    status_code=204,
+    responses=problems(404),
+)
+async def delete_conversation(caller: CurrentCaller, conversation_id: UUID) -> None:
+    """Thread, turns, events and transcript are gone at once; a turn at work stops."""
+    await conversations.delete_conversation(caller.database, caller.user_id, conversation_id)
+
+
+@router.get(
+    "/{conversation_id}/messages",
+    operation_id="listMessages",
+    summary="The transcript",
+    responses=problems(404, 422),
+)
+async def list_messages(
+    caller: CurrentCaller, conversation_id: UUID, limit: Limit = limits.DEFAULT_PAGE, after: After = None
+) -> MessagePage:
+    """The oldest message first, as the person saw it."""
+    page = await conversations.list_messages(
+        caller.database, caller.user_id, conversation_id, limit=limit, after=int(after or 0)
+    )
+    return MessagePage.model_validate(page)

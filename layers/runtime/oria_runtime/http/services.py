@@ -1,0 +1,102 @@
+"""What the routes share: the sandbox, the verifier of tokens, links, and the caller of a request."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+from fastapi import Depends, Security
+from fastapi.security import HTTPBearer
+from starlette.requests import Request
+
+from oria_runtime.db.pool import TenantDatabase
+from oria_runtime.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from oria_runtime.settings import TokenSettings
+from oria_runtime.tenancy.identity import Identity, TokenVerifier
+from oria_runtime.tenancy.sealed_context import ContextSealer
+from oria_runtime.tenancy.tenants import Tenant, read_tenant
+
+if TYPE_CHECKING:
+    from oria_runtime.sandbox import Sandbox
+
+
+class Services:
+    """Made once per app; nothing in it is read from the environment before a request needs it."""
+
+    def __init__(self, sandbox: "Sandbox") -> None:
+        self.sandbox = sandbox
+
+    @cached_property
+    def verifier(self) -> TokenVerifier:
+        return TokenVerifier(TokenSettings.from_environ(self.sandbox.environ))
+
+    @cached_property
+    def sealer(self) -> ContextSealer:
+        return ContextSealer(self.sandbox.settings.kms_key_id)
+
+    def link(self, *parts: object) -> str:
+        """An absolute link under the configured public address. The Host header is the client's to choose, and it
+        lacks the stage of API Gateway (CASES 44)."""
+        return "/".join([f"{self.sandbox.settings.public_base_url}/v1", *map(str, parts)])
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and the database as their tenant sees it."""
+
+    identity: Identity
+    database: TenantDatabase
+    services: Services
+
+    @property
+    def user_id(self) -> str:
+        return self.identity.user_id
+
+    async def seal_token(self, turn_id: UUID) -> bytes:
+        """The caller's token, sealed for the tools of a turn."""
+        sealer = self.services.sealer
+        return await sealer.seal(self.identity.token, tenant_id=self.identity.tenant_id, turn_id=turn_id)
+
+    async def read_tenant(self) -> Tenant:
+        """The caller's tenant. Raises ForbiddenError when the token names one that is not here."""
+        try:
+            async with self.database.transaction() as connection:
+                return await read_tenant(connection, self.identity.tenant_id)
+        except NotFoundError as error:
+            raise ForbiddenError("The tenant of this token is not known here.") from error
+
+
+def find_services(request: Request) -> Services:
+    """The services of the app that handles a request."""
+    services: Services = request.app.state.services
+    return services
+
+
+async def authenticate(request: Request) -> None:
+    """Verify the bearer token and keep the caller with the request. Raises UnauthenticatedError."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise UnauthenticatedError("A bearer token is needed.")
+    services = find_services(request)
+    identity = await services.verifier.verify(token.strip())
+    request.state.caller = Caller(identity, services.sandbox.database(identity.tenant_id), services)
+
+
+bearer = HTTPBearer(bearerFormat="JWT", auto_error=False, description="A JWT with tenant and user claims.")
+
+
+def find_caller(request: Request) -> Caller:
+    """The authenticated caller."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+CurrentCaller = Annotated[Caller, Depends(find_caller), Security(bearer)]
+
+
+def parse_id(text: str, what: str) -> UUID:
+    """An id of a body. A malformed one names nothing, like an unknown one: NotFoundError."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise NotFoundError(f"There is no such {what}.") from error
