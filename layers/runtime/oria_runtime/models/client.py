@@ -163,7 +163,8 @@ def read_chosen(decision: "Decision") -> str:
     """The value of a checked choice."""
     from langchain_openai.decisions import ChoiceAnswer
 
-    assert isinstance(decision, ChoiceAnswer)
+    if not isinstance(decision, ChoiceAnswer):
+        raise DecisionUnavailableError("malformed")
     return str(decision.choice)
 
 

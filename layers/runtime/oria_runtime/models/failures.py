@@ -50,9 +50,9 @@ def provider_errors() -> Iterator[None]:
         raise
     except (openai.OpenAIError, httpx2.HTTPError, ChainModelError, TimeoutError) as error:
         raise translate(error) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         # How langchain-openai and the SDK report a body that is no answer: JSONDecodeError, pydantic's
-        # ValidationError, `error` in a 200 body, a missing or null `choices`.
+        # ValidationError, `error` in a 200 body, a missing or null `choices`, a list where an object belongs.
         raise ModelMalformedError("the provider's answer could not be read") from error
 
 

@@ -32,7 +32,7 @@ def resolve_profile(name: ProfileName, settings: ModelSettings, config: TenantCo
     return ResolvedProfile(
         model=model,
         native_decisions=supports_native_decisions(model, profile),
-        use_responses_api=profile.use_responses_api,
+        use_responses_api=chooses_responses_api(model, profile),
         reasoning_effort=profile.reasoning_effort,
         temperature=profile.temperature,
     )
@@ -43,3 +43,14 @@ def supports_native_decisions(model: str, profile: ModelProfile) -> bool:
     if profile.decisions is not None:
         return profile.decisions == "native"
     return DECISION_MODELS.fullmatch(model) is not None
+
+
+def chooses_responses_api(model: str, profile: ModelProfile) -> bool | None:
+    """The wire of a profile; None leaves it to langchain-openai.
+
+    It sends `gpt-6*` to the Responses API only when a request has tools. A tool-free call over the same history would
+    go to chat completions, which rejects the reasoning items that the Responses API left in it: one wire for both.
+    """
+    if profile.use_responses_api is None and model.startswith("gpt-6"):
+        return True
+    return profile.use_responses_api

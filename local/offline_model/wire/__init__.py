@@ -1,0 +1,1 @@
+"""The wire of an OpenAI-compatible model server, without a model: requests in, answers out, both as plain values."""

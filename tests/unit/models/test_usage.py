@@ -1,0 +1,64 @@
+"""Counting tokens and estimating their cost."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from oria_runtime.models import prices
+from oria_runtime.models.prices import Tokens, estimate_cost, read_prices
+from oria_runtime.models.usage import Usage, merge_usage, read_usage
+
+
+def test_cached_and_written_tokens_have_their_own_price() -> None:
+    tokens = Tokens(input=1_000_000, cached=500_000, cache_written=100_000, output=1_000_000)
+    assert estimate_cost("gpt-6-sol", tokens) == pytest.approx(0.4 * 2 + 0.5 * 0.2 + 0.1 * 2.5 + 10)
+
+
+def test_a_dated_snapshot_costs_what_its_name_costs() -> None:
+    tokens = Tokens(input=1_000)
+    assert estimate_cost("gpt-6-luna-2026-09-22", tokens) == estimate_cost("gpt-6-luna", tokens)
+
+
+def test_an_unknown_model_has_no_cost_and_its_tokens_are_counted() -> None:
+    usage = Usage()
+    usage.record("a", "gpt-6-luna", Tokens(input=10, output=5))
+    usage.record("b", "home-made", Tokens(input=7, output=3))
+    counted = usage.as_json()
+    assert counted["labels"]["b"] == {
+        "calls": 1,
+        "input_tokens": 7,
+        "cached_tokens": 0,
+        "output_tokens": 3,
+        "cost": None,
+    }
+    assert counted["total"]["input_tokens"] == 17
+    assert counted["total"]["cost"] is None
+    assert counted["labels"]["a"]["cost"] > 0
+
+
+def test_output_that_is_not_charged_is_counted_without_cost() -> None:
+    usage = Usage()
+    usage.record("decision", "gpt-6-luna", Tokens(input=1_000, output=1_000), output_charged=False)
+    assert usage.labels["decision"].output_tokens == 1_000
+    assert usage.labels["decision"].cost == pytest.approx(1_000 * 0.1 / 1e6)
+
+
+def test_stages_add_up_in_the_turn_row() -> None:
+    gate, specialist = Usage(), Usage()
+    gate.record("langgraph.guardrails_decision", "gpt-6-luna", Tokens(input=100))
+    specialist.record("langgraph.career_chat_agent", "gpt-6-luna", Tokens(input=200, cached=50, output=10))
+    specialist.record("langgraph.guardrails_decision", "gpt-6-luna", Tokens(input=1))
+    stored = json.loads(json.dumps(merge_usage(merge_usage({}, gate), specialist)))
+    assert stored["labels"]["langgraph.guardrails_decision"]["calls"] == 2
+    assert stored["total"]["input_tokens"] == 301
+    assert read_usage(stored).as_json() == stored
+
+
+def test_the_price_table_is_whole_and_says_when_it_was_checked() -> None:
+    table = json.loads(Path(prices.__file__).with_name("prices.json").read_text(encoding="utf-8"))
+    assert date.fromisoformat(table["checked"])
+    assert table["source"].startswith("https://")
+    for model, price in read_prices().items():
+        assert 0 < price.cached_input <= price.input <= price.cache_write, model
