@@ -15,6 +15,7 @@ from oria_runtime.db.pool import Pool, TenantDatabase, create_pool
 from oria_runtime.publisher import EventBridgePublisher, Publisher
 from oria_runtime.secrets import resolve_secrets
 from oria_runtime.settings import Settings
+from oria_runtime.tenancy.sealed_context import ContextSealer
 from oria_runtime.turns.assistants import Registry, load_registry
 
 Result = TypeVar("Result")
@@ -52,6 +53,10 @@ class Sandbox:
     @cached_property
     def publisher(self) -> Publisher:
         return self._publisher or EventBridgePublisher(self.settings.event_bus)
+
+    @cached_property
+    def sealer(self) -> ContextSealer:
+        return ContextSealer(self.settings.kms_key_id)
 
     @cached_property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -92,4 +97,4 @@ def get_sandbox() -> Sandbox:
     """The sandbox of this process, from its environment with secrets resolved."""
     environ: MutableMapping[str, str] = os.environ
     resolve_secrets(environ)
-    return Sandbox(environ)
+    return Sandbox(environ, data_connections=int(environ.get("DATABASE_CONNECTIONS") or DATA_CONNECTIONS))

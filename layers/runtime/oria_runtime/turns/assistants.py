@@ -25,7 +25,7 @@ class Stage:
     """Part of a turn that one function invocation runs.
 
     `timeout` is the function's Timeout in seconds. `recovery` is the directive with which a killed or failed stage is
-    dispatched once more. `budget` is the turn-wide number of seconds that all stages naming the same budget share.
+    dispatched once more. `budget` is the number of seconds of a turn that all stages of the same `budget_name` share.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Stage:
     timeout: float
     recovery: str | None = None
     budget: float | None = None
+    budget_name: str = "handovers"
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ create table turns (
     dispatches int not null default 0,
     cancel_requested boolean not null default false,
     budgets jsonb not null default '{{}}',
+    turn_seconds double precision not null default 400,
     deadline_at timestamptz,
     event_seq int not null default 0,
     outcome jsonb,
