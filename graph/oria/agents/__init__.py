@@ -13,6 +13,7 @@ from oria_runtime.tenancy.tenants import ProfileName
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
+
     from oria_runtime.turns.context import TurnContext
 
 NodeFunction = Callable[[Mapping[str, Any], "Runtime[TurnContext]"], Awaitable[dict[str, Any]]]

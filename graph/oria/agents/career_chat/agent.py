@@ -1,0 +1,46 @@
+"""Career Chat: coaching in conversation, with the person's profile at hand when it is needed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from langchain_core.tools import BaseTool
+from langgraph.runtime import Runtime
+
+from graph.oria.agents.prompting import read_prompts
+from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
+from graph.oria.tools.get_trainings_tool import build_trainings_tool
+from graph.oria.tools.get_user_profile_selective_tool import NAME as PROFILE_TOOL
+from graph.oria.tools.get_user_profile_selective_tool import build_profile_tool
+from oria_runtime.turns.context import TurnContext
+
+ID: Final = "career_chat"
+NO_PROFILE: Final = (
+    "No profile of the person is available in this request, and no tool can load one. Go on with the conversation "
+    "alone, invent nothing about the person, and mention it only where it matters."
+)
+
+
+async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
+    """The node `career_chat_agent`."""
+    definition = AgentDefinition(
+        id=ID, prompts=read_prompts(ID), build_tools=build_tools, hide=hide_unavailable, notes=write_notes
+    )
+    return await run_specialist(definition, state, runtime)
+
+
+def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
+    return [build_profile_tool(request.profile), build_trainings_tool()]
+
+
+def lacks_profile(request: AgentRequest) -> bool:
+    """A profile that is missing, null or empty; one with empty sections is present."""
+    return request.profile is None or request.profile.is_empty
+
+
+def hide_unavailable(request: AgentRequest) -> Collection[str]:
+    """Looking the profile up again could not load it: the context of a request is fixed."""
+    return {PROFILE_TOOL} if lacks_profile(request) else ()
+
+
+def write_notes(request: AgentRequest) -> Sequence[str]:
+    return [NO_PROFILE] if lacks_profile(request) else []

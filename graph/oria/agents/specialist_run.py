@@ -1,0 +1,163 @@
+"""One turn of a specialist: its agent, built for this request and run inside the graph's node.
+
+The agent is a subgraph without a saver of its own, so it pauses and resumes with the thread, and what its tools cached
+before a pause survives it. Everything here runs again when a pause ends; only the agent's steps do not.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
+from langchain.agents.middleware.model_call_limit import ModelCallLimitExceededError
+from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.tools import BaseTool
+from langgraph.runtime import Runtime
+
+from graph.middleware.activity import ActivityMiddleware
+from graph.middleware.delivery import Delivery, DeliveryMiddleware
+from graph.middleware.history import edit_history
+from graph.middleware.interactions import InteractionMiddleware
+from graph.oria.agents import SPECIALISTS
+from graph.oria.agents.prompting import AgentPrompts, write_system_prompt
+from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION_TOOL
+from graph.oria.tools.request_clarification_tool import build_clarification_tool
+from graph.oria.untrusted import data_message
+from graph.oria.window import starts_turn
+from graph.policy import SPECIALIST_MODEL_CALLS, SPECIALIST_TOOL_CALLS
+from oria_runtime.catalog.people import Profile, read_profile
+from oria_runtime.errors import StageFailedError
+from oria_runtime.models.errors import ModelError
+from oria_runtime.tenancy.tenants import AgentConfig
+from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.models import Outcome
+
+logger = logging.getLogger(__name__)
+
+# Calls of other agents' searches and handovers mislead an agent that has no such tool, so their records are dropped.
+SEARCHES_AND_TRANSFERS: Final = frozenset(
+    {
+        "training_finder_tool",
+        "get_trainings_tool",
+        "search_opportunities_tool",
+        "suggest_opportunities_based_on_objective_tool",
+        "talent_finder_tool",
+        "transfer_to_knowledge_base",
+    }
+)
+
+
+@dataclass(frozen=True)
+class AgentRequest:
+    """What a specialist's tools and prompt may know of this request. The profile is read once."""
+
+    context: TurnContext
+    profile: Profile | None
+
+
+@dataclass(frozen=True)
+class AgentDefinition:
+    """A specialist: prompts, business tools in order, and which of them may pause the turn.
+
+    `hide` names the tools that this request cannot use; the model never sees them. `notes` are lines for the prompt's
+    request context.
+    """
+
+    id: str
+    prompts: AgentPrompts
+    build_tools: Callable[[AgentRequest], Sequence[BaseTool]]
+    interrupting: frozenset[str] = frozenset()
+    hide: Callable[[AgentRequest], Collection[str]] = lambda _: ()
+    notes: Callable[[AgentRequest], Sequence[str]] = lambda _: ()
+
+
+async def run_specialist(
+    definition: AgentDefinition, state: Mapping[str, Any], runtime: Runtime[TurnContext]
+) -> dict[str, Any]:
+    """The node's update: this turn's new messages, and the outcome. Raises StageFailedError."""
+    context = runtime.context
+    given: list[AnyMessage] = list(state["messages"])
+    agent = build_agent(definition, await read_request(context), state.get("summary", ""))
+    try:
+        result = await agent.ainvoke({"messages": given}, context=context)
+    except ModelCallLimitExceededError as error:
+        raise StageFailedError("model_call_limit", "the agent went round in circles") from error
+    except ModelError as error:
+        raise StageFailedError(error.code, error.detail, retryable=error.retryable) from error
+    known = {message.id for message in given}
+    added = [message for message in result["messages"] if message.id not in known]
+    return {"messages": added, "outcome": read_outcome(added, result.get("deliveries", [])).as_json()}
+
+
+async def read_request(context: TurnContext) -> AgentRequest:
+    """The request with the person's profile; a person without a user id has none."""
+    user_id = context.turn.user_id
+    if not user_id.strip():
+        return AgentRequest(context, None)
+    async with context.database.transaction() as connection:
+        return AgentRequest(context, await read_profile(connection, user_id))
+
+
+def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str) -> Any:
+    """The agent of this request, with the tools that tenant and request leave it."""
+    context = request.context
+    specialist = SPECIALISTS[definition.id]
+    config = context.tenant.config.agent(definition.id) or AgentConfig()
+    tools = exclude_tools(definition.build_tools(request), config.tool_exclusion, definition.id)
+    hidden = set(definition.hide(request))
+    available = [tool for tool in tools if tool.name not in hidden]
+    return create_agent(
+        model=context.models.chat(specialist.profile, specialist.label),
+        tools=available,
+        system_prompt=write_system_prompt(definition.prompts, context, definition.notes(request)),
+        middleware=build_middleware(definition, context, [tool.name for tool in available], config, summary),
+        context_schema=TurnContext,
+    )
+
+
+def build_middleware(
+    definition: AgentDefinition, context: TurnContext, available: Collection[str], config: AgentConfig, summary: str
+) -> list[Any]:
+    """The middleware in order: the first wraps the model call outermost and is the last to see its result."""
+    interactive = context.turn.interactions
+    shared = [build_clarification_tool()] if interactive and CLARIFICATION_TOOL not in config.tool_exclusion else []
+    interactions = InteractionMiddleware(shared, interrupting={CLARIFICATION_TOOL, *definition.interrupting})
+    history = edit_history(
+        str(context.turn.id),
+        dropped=(SEARCHES_AND_TRANSFERS | set(config.tool_exclusion)) - set(available),
+        starts_turn=starts_turn,
+        context=data_message("Summary of the earlier conversation", summary) if summary else None,
+    )
+    delivery = DeliveryMiddleware(
+        selection=definition.prompts.selection,
+        answer=definition.prompts.answer,
+        settings={"parallel_tool_calls": False} if interactive else {},
+    )
+    return [
+        history,
+        delivery,
+        *([interactions] if interactive else []),
+        ModelCallLimitMiddleware(run_limit=SPECIALIST_MODEL_CALLS, exit_behavior="error"),
+        ToolCallLimitMiddleware(run_limit=SPECIALIST_TOOL_CALLS, exit_behavior="continue"),
+        ActivityMiddleware(),
+    ]
+
+
+def exclude_tools(tools: Sequence[BaseTool], excluded: Collection[str], agent_id: str) -> list[BaseTool]:
+    """The tools without the tenant's exclusions; all of them, with a warning, when none would be left."""
+    kept = [tool for tool in tools if tool.name not in excluded]
+    if tools and not kept:
+        logger.warning("tool_exclusion would leave an agent without tools: ignored", extra={"agent": agent_id})
+        return list(tools)
+    return kept
+
+
+def read_outcome(added: Sequence[AnyMessage], deliveries: Sequence[Delivery]) -> Outcome:
+    """The public answer and the cards of all deliveries. Raises StageFailedError when there is no answer."""
+    last = added[-1] if added else None
+    text = str(last.text) if isinstance(last, AIMessage) and not last.tool_calls else ""
+    if not text.strip():
+        raise StageFailedError("empty_answer", "the agent ended without an answer")
+    return Outcome("message", text, cards=[card for delivery in deliveries for card in delivery["cards"]])
