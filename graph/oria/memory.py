@@ -9,7 +9,6 @@ from datetime import date
 from typing import Any, Literal
 
 from langchain_core.messages import SystemMessage
-from oria_runtime.turns.preferences import read_preferences
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph.oria.preferences import reconcile
@@ -18,6 +17,7 @@ from graph.oria.untrusted import data_message
 from graph.policy import MEMORY_SECONDS
 from oria_runtime.models.client import Models
 from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.preferences import read_preferences
 
 DECISION_LABEL = "langgraph.memory_update_decision"
 GENERATION_LABEL = "langgraph.memory_update_generation"
