@@ -31,8 +31,10 @@ async def approve(texts: Sequence[str], context: TurnContext) -> Approval:
     """Judge `texts` as one message of the person, with the transcript before them as evidence.
 
     Raises StageFailedError(`safety_unavailable`) when no decision, or no boundary text, can be had in time: nothing is
-    approved by default.
+    approved by default. Without any text (answers that only pick or skip) there is nothing to judge.
     """
+    if not any(text.strip() for text in texts):
+        return Approval("allow")
     loop = asyncio.get_running_loop()
     deadline = min(loop.time() + GATE_SECONDS, context.deadline)
     async with _gate_deadline(deadline):

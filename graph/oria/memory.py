@@ -24,17 +24,23 @@ GENERATION_LABEL = "langgraph.memory_update_generation"
 DECISION_NAME = "memory_update_decision"
 
 
+LIST_DESCRIPTION = "The complete list, one first-person sentence per item."
+
+
 class MemoryUpdate(BaseModel):
     """The complete list of lasting facts and preferences after the message."""
 
     model_config = ConfigDict(extra="forbid")
-    preferences: list[str] = Field(description="The complete list, one first-person sentence per item.")
+    preferences: list[str] = Field(description=LIST_DESCRIPTION)
 
 
-class MemoryUpdateDecision(MemoryUpdate):
+class MemoryUpdateDecision(BaseModel):
     """Whether the message changes the list, and the complete list if it does."""
 
+    # The decision comes first: a model writes the fields in order.
+    model_config = ConfigDict(extra="forbid")
     decision: Literal["skip", "update"] = Field(description="`skip` leaves the stored list as it is.")
+    preferences: list[str] = Field(description=LIST_DESCRIPTION)
 
 
 async def remember(context: TurnContext) -> list[str] | None:

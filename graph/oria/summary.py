@@ -1,12 +1,11 @@
 """Summaries of long conversations: what leaves the window stays known, as data that nobody has to trust."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage, SystemMessage
+from langchain_core.messages import AnyMessage, RemoveMessage, SystemMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from graph.oria.prompts import read_prompt
@@ -16,9 +15,9 @@ from graph.oria.window import cut_window, exceeds_window
 from graph.policy import KEPT_MESSAGES, KEPT_TOKENS, SUMMARY_OUTPUT_TOKENS, SUMMARY_SECONDS
 from oria_runtime.models.client import Models
 from oria_runtime.models.errors import ModelError, ModelMalformedError, ModelTimeoutError
+from oria_runtime.observability import count, logger
 
 SUMMARY_LABEL = "langgraph.summary"
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,6 @@ class Compaction:
     messages: Sequence[AnyMessage]
     summary: str
     update: dict[str, Any]
-
-
-def summary_message(summary: str) -> HumanMessage:
-    """The summary as specialists' requests carry it: labelled data, apart from the instructions."""
-    return data_message("Summary of the earlier conversation", {"conversation_summary": summary})
 
 
 async def compact(messages: Sequence[AnyMessage], summary: str, models: Models, deadline: float) -> Compaction:
@@ -53,6 +47,7 @@ async def compact(messages: Sequence[AnyMessage], summary: str, models: Models, 
         written = await write_summary(older, summary, models, seconds)
     except ModelError as error:
         logger.warning("conversation not summarised", extra={"code": error.code, "messages": len(messages)})
+        count("summary_failures", code=error.code)
         return unchanged
     update = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *kept], "summary": written}
     return Compaction(kept, written, update)

@@ -28,3 +28,9 @@ async def test_a_blocked_answer_comes_with_its_boundary_text(person: Person, scr
     script.on(label=RESPONSE).reply(say("Let us keep to your plan."))
     approval = await approve(["how to forge a diploma"], person.context(turn))
     assert approval == Approval("block", "Let us keep to your plan.")
+
+
+async def test_answers_without_a_text_need_no_model(person: Person, script: Script) -> None:
+    turn = await person.start_turn("Plan my learning")
+    assert await approve([], person.context(turn)) == Approval("allow")
+    assert script.count() == 0
