@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -79,7 +79,8 @@ def run_issuer() -> Iterator[Issuer]:
                 self.send_header("Location", issuer.jwks_url)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(ConnectionError):
+                self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
             return

@@ -8,7 +8,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oria_runtime.http.problems import create_problem
-from oria_runtime.observability import logger
+from oria_runtime.observability import describe, logger
+
+STACK_FRAMES = 6
 
 
 class RequestMiddleware:
@@ -66,8 +68,8 @@ def log_unexpected(error: Exception, scope: Scope, request_id: str) -> None:
             "request_id": request_id,
             "method": scope["method"],
             "route": getattr(scope.get("route"), "path", None),
-            "error": type(error).__name__,
             "sqlstate": getattr(error, "sqlstate", None),
-            "stack": traceback.format_tb(error.__traceback__),
+            "stack": traceback.format_tb(error.__traceback__, limit=-STACK_FRAMES),
+            **describe(error),
         },
     )
