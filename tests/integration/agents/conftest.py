@@ -1,0 +1,179 @@
+"""A thread with one specialist: a small graph on an in-memory saver, a scripted model and a real database."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+from graph.oria.agents import SPECIALISTS
+from graph.oria.graph import as_node
+from graph.oria.state import OriaState
+from oria_runtime.db.pool import TenantDatabase
+from oria_runtime.models.client import build_models
+from oria_runtime.settings import ModelSettings
+from oria_runtime.tenancy.tenants import Tenant, TenantConfig
+from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.models import Event, EventType, Turn, TurnStatus
+from tests.support.scripted_model import Script, serve_scripted_model
+
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+USER = "u-1"
+
+
+@pytest.fixture
+async def script() -> AsyncIterator[Script]:
+    async with serve_scripted_model() as served:
+        yield served
+
+
+@dataclass
+class Stop:
+    """What one run of the graph left: its outcome or its questions, and what the person was shown meanwhile."""
+
+    values: dict[str, Any]
+    events: list[Event]
+    interrupts: list[Any]
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        outcome: dict[str, Any] = self.values["outcome"]
+        return outcome
+
+    @property
+    def messages(self) -> list[AnyMessage]:
+        return list(self.values["messages"])
+
+    @property
+    def deltas(self) -> str:
+        return "".join(event.data["text"] for event in self.events if event.type == EventType.MESSAGE_DELTA)
+
+    @property
+    def questions(self) -> list[dict[str, Any]]:
+        assert len(self.interrupts) == 1
+        questions: list[dict[str, Any]] = self.interrupts[0].value["questions"]
+        return questions
+
+    def activities(self) -> list[tuple[str, str, str]]:
+        kinds = (EventType.ACTIVITY_STARTED, EventType.ACTIVITY_COMPLETED)
+        return [(e.type.value, e.data["name"], e.data.get("status", "")) for e in self.events if e.type in kinds]
+
+
+@dataclass
+class Conversation:
+    """Turns of one thread. The graph is built anew for each run, as a worker does; so is the saver, from its data."""
+
+    script: Script
+    database: TenantDatabase
+    agent: str = "career_chat"
+    config: TenantConfig = field(default_factory=TenantConfig)
+    locale: str = "en"
+    interactions: bool = True
+    user_id: str = USER
+    thread: str = field(default_factory=lambda: str(uuid4()))
+    saver: InMemorySaver = field(default_factory=InMemorySaver)
+    context: TurnContext | None = None
+    pending: list[Any] = field(default_factory=list)
+
+    async def say(self, text: str, **state: Any) -> Stop:
+        """A new turn."""
+        self.context = self.build_context(text)
+        turn_id = str(self.context.turn.id)
+        return await self.run({"messages": [HumanMessage(text, id=turn_id)], "turn_id": turn_id, **state})
+
+    async def answer(self, *answers: dict[str, Any]) -> Stop:
+        """Answers to the pending questions, in their order, by a worker that shares nothing but the saved data."""
+        assert self.context is not None
+        questions = self.pending[0].value["questions"]
+        given = [answer | {"question_id": question["id"]} for question, answer in zip(questions, answers, strict=True)]
+        fresh = InMemorySaver()
+        fresh.storage, fresh.writes, fresh.blobs = self.saver.storage, self.saver.writes, self.saver.blobs
+        self.saver = fresh
+        self.context = self.build_context(self.context.turn.message, self.context.turn.id)
+        return await self.run(Command(resume={self.pending[0].id: {"answers": given}}))
+
+    async def run(self, given: Any) -> Stop:
+        builder: StateGraph[OriaState, TurnContext, Any, Any] = StateGraph(OriaState, context_schema=TurnContext)
+        specialist = SPECIALISTS[self.agent]
+        builder.add_node(specialist.node, as_node(specialist))
+        builder.add_edge(START, specialist.node)
+        builder.add_edge(specialist.node, END)
+        graph = builder.compile(checkpointer=self.saver)
+        config: Any = {"configurable": {"thread_id": self.thread}}
+        events: list[Event] = []
+        interrupts: list[Any] = []
+        stream: Any = graph.astream(
+            given,
+            config,
+            context=self.context,
+            stream_mode=["updates", "custom"],
+            durability="exit",
+            subgraphs=True,
+        )
+        async for namespace, mode, chunk in stream:
+            if mode == "custom":
+                events.append(chunk)
+            elif not namespace:
+                interrupts += chunk.get("__interrupt__", ())
+        self.pending = interrupts
+        return Stop((await graph.aget_state(config)).values, events, interrupts)
+
+    def build_context(self, text: str, turn_id: UUID | None = None) -> TurnContext:
+        tenant_id = self.database.tenant_id
+        turn = Turn(
+            id=turn_id or uuid4(),
+            tenant_id=tenant_id,
+            conversation_id=uuid4(),
+            user_id=self.user_id,
+            assistant="oria",
+            status=TurnStatus.RUNNING,
+            message=text,
+            locale=self.locale,
+            seq=3,
+            stage="specialist",
+            agent=self.agent,
+            requested_agent=None,
+            interactions=self.interactions,
+            request={},
+            outcome=None,
+            usage={},
+            directive=None,
+            head_checkpoint=None,
+            created_at=NOW,
+            deadline_at=None,
+        )
+        return TurnContext(
+            turn=turn,
+            tenant=Tenant(tenant_id, "acme", "Acme", self.config),
+            database=self.database,
+            models=build_models(ModelSettings(), self.config, environ=self.script.environ),
+            now=NOW,
+            deadline=asyncio.get_running_loop().time() + 60,
+            directive=None,
+            token=no_token,
+        )
+
+    def with_options(self, **changes: Any) -> "Conversation":
+        """The same thread under another configuration."""
+        return replace(self, **changes)
+
+
+async def no_token() -> str | None:
+    return None
+
+
+@pytest.fixture
+def career_chat(script: Script, database: TenantDatabase) -> Conversation:
+    return Conversation(script, database, "career_chat")
+
+
+@pytest.fixture
+def training_finder(script: Script, database: TenantDatabase) -> Conversation:
+    return Conversation(script, database, "training_finder")
