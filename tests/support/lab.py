@@ -55,8 +55,6 @@ WORDS = {
 SIDE_EFFECTS_SQL = """
 create table if not exists oria.side_effects (turn_id uuid, at timestamptz default clock_timestamp())
 """
-    "create table if not exists oria.side_effects (turn_id uuid, at timestamptz default clock_timestamp())"
-)
 
 
 class LabState(TypedDict, total=False):
@@ -116,7 +114,7 @@ async def approve(texts: Sequence[str], context: TurnContext) -> Approval:
 
 
 def after_check(state: LabState) -> Literal["route", "__end__"]:
-    return END if state.get("outcome") else "route"
+    return "__end__" if state.get("outcome") else "route"
 
 
 async def route(state: LabState, runtime: Runtime[TurnContext]) -> dict[str, Any]:

@@ -146,7 +146,6 @@ async def test_a_response_across_a_deploy_that_renamed_a_node_is_a_decided_failu
     turn = await deployed.turn(turn.id)
     assert turn.outcome is not None
     assert turn.outcome["error"]["code"] == "graph_changed"
-    assert (await deployed.run("hello")).status is TurnStatus.FAILED, "the graph of the lab has no node of that name"
     await deployed.close()
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, errors, sql
 from psycopg.conninfo import make_conninfo
@@ -84,7 +84,7 @@ async def _create_roles(connection: AsyncConnection[DictRow], schema: str, app_p
     settings = ROLE_SETTINGS | {"search_path": f"{schema}, public"}
     for name, value in settings.items():
         setting = sql.SQL("alter role {} in database {} set {} = {}")
-        literal = sql.SQL(cast(LiteralString, value)) if name == "search_path" else sql.Literal(value)
+        literal = sql.SQL(value) if name == "search_path" else sql.Literal(value)
         await connection.execute(setting.format(app, database, sql.Identifier(name), literal))
     await connection.execute(sql.SQL("grant usage on schema {} to {}").format(sql.Identifier(schema), app))
     # The owner of a function needs CREATE on its schema, and the migrating role must be a member to hand it over.
@@ -142,7 +142,7 @@ async def _protect_vendor_tables(connection: AsyncConnection[DictRow], schema: s
     async with connection.transaction():
         for table, tenant in VENDOR_POLICIES.items():
             identifier, policy = sql.Identifier(table), sql.Identifier(f"{table}_tenant")
-            condition = sql.SQL(f"{tenant} = nullif(current_setting('app.tenant', true), '')")  # type: ignore[arg-type]
+            condition = sql.SQL(f"{tenant} = nullif(current_setting('app.tenant', true), '')")
             for statement in (
                 sql.SQL("alter table {} enable row level security").format(identifier),
                 sql.SQL("alter table {} force row level security").format(identifier),

@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from psycopg.types.json import Jsonb
+
 from oria_runtime.db.pool import Connection
 from oria_runtime.turns.dispatching import dispatch_next
 from oria_runtime.turns.events import append_events
-from oria_runtime.turns.models import Event, EventType
+from oria_runtime.turns.models import Event, EventType, Outcome
 from oria_runtime.turns.rows import Row
 from oria_runtime.turns.transcript import append_message
 
@@ -17,9 +19,22 @@ READ_RESERVED_SQL = "select * from interactions where turn_id = %s and status = 
 RELEASE_SQL = "update interactions set status = 'pending', response = null, reserved_seq = null where id = %s"
 AWAIT_AGAIN_SQL = """
 update turns set status = 'awaiting_input', seq = seq + 1, stage = null, directive = null, claim = null,
-    claim_request_id = null, lease_expires_at = null, sealed_context = null, sealed_expires_at = null
-where id = %s
+    claim_request_id = null, lease_expires_at = null, sealed_context = null, sealed_expires_at = null,
+    outcome = %(outcome)s
+where id = %(turn)s
 """
+
+
+def show_interaction(interaction: Row) -> dict[str, Any]:
+    """An open interaction as clients see it."""
+    expires_at = interaction["expires_at"].isoformat()
+    return {"id": str(interaction["id"]), "questions": interaction["questions"], "expires_at": expires_at}
+
+
+def interaction_outcome(shown: Mapping[str, Any]) -> Outcome:
+    """What a paused turn has to show."""
+    text = "\n".join(question["text"] for question in shown["questions"])
+    return Outcome(type="interaction", text=text, interaction=shown)
 
 
 def answer_texts(response: Mapping[str, Any]) -> list[str]:
@@ -54,9 +69,9 @@ async def reject_answers(
 ) -> None:
     """The pause is pending again: for a boundary `decision` with its text, or for a retryable failure `code`."""
     interaction = await (await connection.execute(READ_RESERVED_SQL, (row["id"],))).fetchone()
-    await connection.execute(AWAIT_AGAIN_SQL, (row["id"],))
-    if interaction is None:
-        return
+    assert interaction is not None  # noqa: S101 - the directive to judge answers comes with a reserved response
+    outcome = interaction_outcome(show_interaction(interaction))
+    await connection.execute(AWAIT_AGAIN_SQL, {"turn": row["id"], "outcome": Jsonb(outcome.as_json())})
     await connection.execute(RELEASE_SQL, (interaction["id"],))
     if decision is not None:
         shown = describe_response(interaction["questions"], interaction["response"])

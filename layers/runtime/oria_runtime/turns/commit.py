@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 from oria_runtime.db.pool import Connection, TenantDatabase
 from oria_runtime.db.text import clean_json
 from oria_runtime.errors import ClaimLostError
+from oria_runtime.turns.answers import interaction_outcome, show_interaction
 from oria_runtime.turns.claim import Claim
 from oria_runtime.turns.dispatching import dispatch_next
 from oria_runtime.turns.events import append_events
@@ -46,7 +47,7 @@ OPEN_INTERACTION_SQL = """
 insert into interactions (id, tenant_id, turn_id, conversation_id, status, interrupt_id, questions, expires_at)
 values (%(id)s, %(tenant)s, %(turn)s, %(conversation)s, 'pending', %(interrupt)s, %(questions)s,
     now() + make_interval(secs => %(seconds)s))
-returning expires_at
+returning *
 """
 # Only the head of a finished turn can be read again (DESIGN §2.3); the pause of an active one is never touched.
 PRUNE_SQL = (
@@ -164,13 +165,12 @@ async def _pause(connection: Connection, row: Row, pause: Pause) -> None:
     }
     opened = await (await connection.execute(OPEN_INTERACTION_SQL, arguments)).fetchone()
     assert opened is not None  # noqa: S101 - an insert that returns
-    shown = {"id": str(interaction_id), "questions": questions, "expires_at": opened["expires_at"].isoformat()}
-    text = "\n".join(question["text"] for question in questions)
-    outcome = Outcome(type="interaction", text=text, interaction=shown)
+    shown = show_interaction(opened)
+    outcome = interaction_outcome(shown)
     await connection.execute(
         PAUSE_TURN_SQL, {"turn": row["id"], "stage": row["stage"], "outcome": Jsonb(outcome.as_json())}
     )
-    await append_message(connection, row["conversation_id"], row["id"], "assistant", text)
+    await append_message(connection, row["conversation_id"], row["id"], "assistant", outcome.text)
     await append_events(connection, row["id"], [Event(EventType.INTERACTION_REQUESTED, {"interaction": shown})])
     await append_outbox(connection, row["tenant_id"], row["id"], "turn.interrupted", {"outcome": "interaction"})
 

@@ -17,11 +17,16 @@ from oria_runtime.publisher import BusEvent, Publisher
 if TYPE_CHECKING:
     from oria_runtime.sandbox import Sandbox
 
-APPEND_OUTBOX_SQL = "insert into outbox (tenant_id, turn_id, detail_type, detail) values (%s, %s, %s, %s)"
+APPEND_OUTBOX_SQL = """
+insert into outbox (tenant_id, conversation_id, turn_id, detail_type, detail)
+select tenant_id, conversation_id, id, %s, %s from turns where id = %s
+"""
 
-# Locked rows are being sent by somebody else at this moment.
+# Of the whole conversation, because a turn that ends promotes the next one. Locked rows are being sent by somebody
+# else at this moment.
 READ_UNSENT_SQL = """
-select id, detail_type, detail from outbox where turn_id = %s and sent_at is null
+select id, detail_type, detail from outbox
+where conversation_id = (select conversation_id from turns where id = %s) and sent_at is null
 order by id limit 10 for update skip locked
 """
 MARK_SENT_SQL = "update outbox set sent_at = now() where id = any(%s)"
@@ -32,11 +37,14 @@ async def append_outbox(
 ) -> None:
     """Announce something of a turn. Ids only: no text, token or profile goes on the bus (DESIGN §2.3)."""
     ids = {"tenant_id": str(tenant_id), "turn_id": str(turn_id)}
-    await connection.execute(APPEND_OUTBOX_SQL, (tenant_id, turn_id, detail_type, Jsonb(ids | dict(detail or {}))))
+    await connection.execute(APPEND_OUTBOX_SQL, (detail_type, Jsonb(ids | dict(detail or {})), turn_id))
 
 
 async def send_outbox(publisher: Publisher, database: TenantDatabase, turn_id: UUID) -> int:
-    """Send what a turn has unsent; returns how many the bus took. Raises when the bus or the database is away."""
+    """Send what a turn's conversation has unsent; returns how many the bus took.
+
+    Raises when the bus or the database is away.
+    """
     async with database.transaction() as connection:
         rows = await (await connection.execute(READ_UNSENT_SQL, (turn_id,))).fetchall()
     if not rows:

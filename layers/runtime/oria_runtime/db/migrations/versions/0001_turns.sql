@@ -122,6 +122,7 @@ create table turn_events (
 create table outbox (
     id bigint generated always as identity primary key,
     tenant_id uuid not null references tenants on delete cascade,
+    conversation_id uuid not null references conversations on delete cascade,
     turn_id uuid not null references turns on delete cascade,
     detail_type text not null,
     detail jsonb not null,
@@ -129,6 +130,7 @@ create table outbox (
     sent_at timestamptz
 );
 create index outbox_unsent on outbox (created_at) where sent_at is null;
+create index outbox_unsent_of on outbox (conversation_id) where sent_at is null;
 create index on outbox (turn_id);
 
 -- The version of a person's preference list; the list itself is in LangGraph's store (DESIGN §2.5).

@@ -1,0 +1,62 @@
+# Every command of the project. `make` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help run test check demo token migrate import build bench soak lock
+
+PYTHON ?= $(shell for p in $(HOME)/.pyenv/versions/3.13*/bin/python python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
+VENV := .venv
+PY := $(VENV)/bin/python
+export PYTHONPATH := $(CURDIR):$(CURDIR)/layers/runtime
+
+help: ## list the commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+run: $(VENV)/.ready ## start everything here and print `ready http://127.0.0.1:8000` (PORT=8000 DATA=.local)
+	@exec $(PY) -m local.cloud --port $(or $(PORT),8000) --data $(or $(DATA),.local)
+
+test: $(VENV)/.ready .venv-sam/.ready ## check, then every test (ARGS="-k gate" for some)
+	@$(MAKE) --no-print-directory check
+	@$(PY) -m pytest $(ARGS)
+
+check: $(VENV)/.ready ## lint, format, types and the direction of imports
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy .
+	@$(VENV)/bin/lint-imports
+
+demo: $(VENV)/.ready ## hold a conversation with a fresh local cloud, print it with timings and stop
+	@$(PY) -m local.cloud.demo
+
+token: $(VENV)/.ready ## print a JWT for the local cloud (USER_ID=amira.haddad TENANT=northwind)
+	@$(PY) -m local.cloud.token $(if $(USER_ID),--user $(USER_ID)) $(if $(TENANT),--tenant $(TENANT)) $(if $(DATA),--data $(DATA))
+
+migrate: $(VENV)/.ready ## bring a database to this release (DATABASE_URL= of its owner)
+	@$(PY) -m oria_runtime.db $(if $(DATABASE_URL),--database-url '$(DATABASE_URL)')
+
+import: $(VENV)/.ready ## load your own data (KIND=tenant|people|skills|jobs|trainings FILE= TENANT= MAPPING=)
+	@$(PY) -m local.cloud.importing --kind $(KIND) --file $(FILE) $(if $(TENANT),--tenant $(TENANT)) $(if $(MAPPING),--mapping $(MAPPING)) $(ARGS)
+
+build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM (needs a Python 3.13)
+	@$(PY) -m local.packaging build
+
+bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold starts
+	@$(PY) -m local.bench
+
+soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests
+	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -m soak --timeout 7200 $(ARGS)
+
+lock: $(VENV)/.ready ## pin the requirements again, with hashes
+	@$(PY) -m local.packaging lock
+
+$(VENV)/.ready: requirements/dev.txt
+	@test -n "$(PYTHON)" || { echo "Oria needs Python 3.11 or newer: install one, or call make PYTHON=/path/to/python"; exit 1; }
+	@echo "installing into $(VENV) with $(PYTHON) (about a minute, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv-sam/.ready: requirements/sam.txt | $(VENV)/.ready
+	@echo "installing SAM into .venv-sam (about a minute, once)"
+	@$(PYTHON) -m venv .venv-sam
+	@.venv-sam/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sam.txt
+	@touch $@
