@@ -2,11 +2,12 @@
 
 import sys
 
-from local.packaging.build import build
+from local.packaging.build import build, report_sizes
 from local.packaging.interpreters import MissingProgramError, install_sam
 
 try:
     install_sam()
     build()
+    report_sizes()
 except MissingProgramError as missing:
     print(f"SKIPPED: {missing}", file=sys.stderr)

@@ -22,6 +22,8 @@ PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
 PACKAGES = {"runtime": ROOT / "layers" / "runtime" / "oria_runtime", "assistants": ROOT / "graph"}
 PRUNED_FOLDERS = frozenset({"tests", "test", "__pycache__"})
 PRUNED_SUFFIXES = frozenset({".pyi", ".pyc"})
+# eld's larger database, 25 MB compiled; oria_runtime.tenancy.language detects with the default one.
+PRUNED_FILES = frozenset({"ngramsL60.py"})
 
 
 def build_layer(layer: str, artifacts: Path) -> None:
@@ -53,7 +55,7 @@ def prune(target: Path) -> None:
     for path in sorted(target.rglob("*")):
         if path.is_dir() and path.name in PRUNED_FOLDERS:
             shutil.rmtree(path)
-        elif path.suffix in PRUNED_SUFFIXES and path.is_file():
+        elif (path.suffix in PRUNED_SUFFIXES or path.name in PRUNED_FILES) and path.is_file():
             path.unlink()
 
 
