@@ -1,0 +1,82 @@
+"""A child process in a group of its own, its output going to a log, killed with everything that it started."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+# A grandchild that left the group can keep the pipe open for ever.
+DRAIN_SECONDS = 0.5
+LINE_LIMIT_BYTES = 4 * 1024 * 1024
+
+
+class Process:
+    """A running command. Its group is killed as one, as Lambda kills a sandbox."""
+
+    def __init__(self, child: asyncio.subprocess.Process, write_line: Callable[[str], None]) -> None:
+        self._child = child
+        self.pid = child.pid
+        self.ended = asyncio.create_task(child.wait())
+        self._pump = asyncio.create_task(self._copy_output(write_line))
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], write_line: Callable[[str], None]
+    ) -> "Process":
+        """Start a command; stdout and stderr both go to `write_line`, a line at a time."""
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env=dict(environ),
+            start_new_session=True,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            limit=LINE_LIMIT_BYTES,
+        )
+        return cls(child, write_line)
+
+    @property
+    def alive(self) -> bool:
+        return not self.ended.done()
+
+    def describe_exit(self) -> str:
+        """How the process ended, in the words of Lambda's logs."""
+        code = self._child.returncode
+        if code is None:
+            return "still running"
+        return f"signal: {(signal.strsignal(-code) or str(-code)).lower()}" if code < 0 else f"exit status {code}"
+
+    async def wait(self) -> int:
+        """The exit status, when the process has ended and its output was read."""
+        status = await self.ended
+        await asyncio.wait({self._pump}, timeout=DRAIN_SECONDS)
+        return status
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the whole group, if it is still there."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    async def kill(self) -> None:
+        """SIGKILL the group and wait until it is gone."""
+        self.signal(signal.SIGKILL)
+        await self.ended
+        await asyncio.wait({self._pump}, timeout=DRAIN_SECONDS)
+        self._pump.cancel()
+
+    async def stop(self, patience: float) -> None:
+        """SIGTERM, and SIGKILL after `patience` seconds."""
+        self.signal(signal.SIGTERM)
+        await asyncio.wait({self.ended}, timeout=patience)
+        await self.kill()
+
+    async def _copy_output(self, write_line: Callable[[str], None]) -> None:
+        stream = self._child.stdout
+        if stream is None:
+            return
+        with contextlib.suppress(ValueError, asyncio.CancelledError):  # ValueError: a line over the limit
+            async for line in stream:
+                write_line(line.decode(errors="replace").rstrip("\n"))

@@ -1,0 +1,27 @@
+"""`make token`: prints a bearer token and nothing else, whether the cloud runs or not."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from local.cloud.cloud import SAMPLE_USER
+from local.cloud.issuer import Issuer
+from local.cloud.tenants import SAMPLE_TENANT, Tenants, UnknownTenantError
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m local.cloud.token", description=__doc__)
+    parser.add_argument("--user", default=SAMPLE_USER, help="the person's external id")
+    parser.add_argument("--tenant", default=SAMPLE_TENANT, help="a tenant's id, or the slug of one loaded here")
+    parser.add_argument("--data", type=Path, default=Path(".local"), help="the cloud's data folder")
+    parsed = parser.parse_args()
+    try:
+        print(Issuer(parsed.data).sign(parsed.user or SAMPLE_USER, Tenants(parsed.data).find(parsed.tenant)))
+    except UnknownTenantError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
