@@ -13,13 +13,14 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from oria_runtime.db.pool import Pool
 from oria_runtime.http.app import create_app
 from oria_runtime.http.sse import Pace
 from oria_runtime.publisher import BusEvent
 from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.assistants import AgentInfo, Approval, Assistant, Stage
 from tests.integration.http.issuer import AUDIENCE, Issuer, run_issuer
-from tests.support.database import DatabaseUrls
+from tests.support.database import DatabaseUrls, create_tenant
 
 BASE_URL = "https://api.example.test/prod"
 AGENTS = (AgentInfo("career_chat", "Career Chat", "Talks."), AgentInfo("training_finder", "Training Finder", "Finds."))
@@ -95,9 +96,10 @@ async def sandbox(environ: dict[str, str], bus: RecordingBus) -> AsyncIterator[S
     await sandbox.close()
 
 
-def join_apps(sandbox: Sandbox, pace: Pace = PACE) -> ASGIApp:
+def join_apps(sandbox: Sandbox, pace: Pace = PACE, request_seconds: float = 20.0) -> ASGIApp:
     """Both functions behind one address, as API Gateway's routes put them."""
-    api, stream = create_app(sandbox), create_app(sandbox, stream=True, pace=pace)
+    api = create_app(sandbox, request_seconds=request_seconds)
+    stream = create_app(sandbox, stream=True, pace=pace)
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
         app = stream if scope["path"].endswith("/events") else api
@@ -133,6 +135,13 @@ async def connect(address: str, token: str | None) -> AsyncIterator[httpx2.Async
     """A client with a token."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx2.AsyncClient(base_url=f"{address}/v1", headers=headers, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+async def namesake(address: str, issuer: Issuer, pool: Pool) -> AsyncIterator[httpx2.AsyncClient]:
+    """A person of the same user id in another tenant."""
+    async with connect(address, issuer.token(await create_tenant(pool, "other"), "ada")) as client:
         yield client
 
 

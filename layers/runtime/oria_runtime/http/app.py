@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
+from oria_runtime.http import limits
 from oria_runtime.http.documentation import DESCRIPTION, DocumentedApp
 from oria_runtime.http.middleware import RequestMiddleware
 from oria_runtime.http.problems import HANDLED, answer_error
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
 PREFIX = "/v1"
 
 
-def create_app(sandbox: "Sandbox", *, stream: bool = False, pace: Pace | None = None) -> DocumentedApp:
-    """The ASGI app of a sandbox. `stream` makes it the stream function's; `pace` are the stream's time limits."""
+def create_app(
+    sandbox: "Sandbox",
+    *,
+    stream: bool = False,
+    pace: Pace | None = None,
+    request_seconds: float = limits.REQUEST_SECONDS,
+) -> DocumentedApp:
+    """The ASGI app of a sandbox. `stream` makes it the stream function's; `pace` are the stream's time limits, and
+    `request_seconds` those of every other request."""
     streaming = events.create_router(pace or Pace())
     served = (streaming,) if stream else (
         assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
@@ -41,7 +49,7 @@ def create_app(sandbox: "Sandbox", *, stream: bool = False, pace: Pace | None = 
         separate_input_output_schemas=False,
     )
     app.add_middleware(RequestMiddleware)
-    app.state.services = Services(sandbox)
+    app.state.services = Services(sandbox, request_seconds)
     for router in (health.router, *served):
         app.include_router(router, prefix=PREFIX)
     if not stream:

@@ -8,9 +8,8 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from oria_runtime.http import limits
 from oria_runtime.http.bodies import read_json
-from oria_runtime.http.services import authenticate
+from oria_runtime.http.services import authenticate, find_services
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -24,7 +23,7 @@ class CallerRoute(APIRoute):
         has_body = self.body_field is not None
 
         async def handle_checked(request: Request) -> Response:
-            async with asyncio.timeout(limits.REQUEST_SECONDS):
+            async with asyncio.timeout(find_services(request).request_seconds):
                 await authenticate(request)
                 return await handle(await read_json(request) if has_body else request)
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class Services:
     """Made once per app; nothing in it is read from the environment before a request needs it."""
 
-    def __init__(self, sandbox: "Sandbox") -> None:
+    def __init__(self, sandbox: "Sandbox", request_seconds: float) -> None:
         self.sandbox = sandbox
+        self.request_seconds = request_seconds
 
     @cached_property
     def verifier(self) -> TokenVerifier:
