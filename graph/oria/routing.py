@@ -8,7 +8,7 @@ from langchain_core.messages import AnyMessage, SystemMessage
 from pydantic import BaseModel, Field, create_model
 
 from graph.oria.agents import Specialist
-from graph.oria.prompts import read_prompt
+from graph.oria.prompts import read_prompt, read_sections
 from graph.oria.records import list_records
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.oria.window import find_last_card
@@ -44,7 +44,7 @@ async def choose_agent(
         raise StageFailedError("no_agent_enabled", "no agent is enabled for this tenant", retryable=False)
     if len(specialists) == 1:
         return specialists[0].id
-    choices = {specialist.id: specialist.description for specialist in specialists}
+    choices = describe_choices(specialists)
     seconds = min(ROUTING_DECISION_SECONDS, deadline - asyncio.get_running_loop().time())
     try:
         if TRAINING_FINDER in choices and find_last_card(messages) == PROFILE_CARD:
@@ -59,6 +59,15 @@ async def choose_agent(
         )
     except ModelError as error:
         raise StageFailedError("routing_unavailable", error.detail, retryable=error.retryable) from error
+
+
+def describe_choices(specialists: Sequence[Specialist]) -> dict[str, str]:
+    """What each destination is for, as clients read it too, and typical requests that only the decision sees."""
+    examples = read_sections("supervisor_examples")
+    return {
+        specialist.id: f"{specialist.description} {examples.get(specialist.id, '')}".strip()
+        for specialist in specialists
+    }
 
 
 def write_rules(choices: Mapping[str, str]) -> str:
