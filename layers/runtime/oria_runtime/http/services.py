@@ -11,12 +11,15 @@ from starlette.requests import Request
 
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from oria_runtime.http import limits
 from oria_runtime.settings import TokenSettings
 from oria_runtime.tenancy.identity import Identity, TokenVerifier
 from oria_runtime.tenancy.sealed_context import ContextSealer
 from oria_runtime.tenancy.tenants import Tenant, read_tenant
 
 if TYPE_CHECKING:
+    from mypy_boto3_events.client import EventBridgeClient
+
     from oria_runtime.sandbox import Sandbox
 
 
@@ -34,6 +37,16 @@ class Services:
     @cached_property
     def sealer(self) -> ContextSealer:
         return ContextSealer(self.sandbox.settings.kms_key_id)
+
+    @cached_property
+    def events(self) -> "EventBridgeClient":
+        """EventBridge with the patience of the health check."""
+        import boto3
+        from botocore.config import Config
+
+        seconds = limits.HEALTH_SECONDS
+        config = Config(connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": 1})
+        return boto3.client("events", config=config)
 
     def link(self, *parts: object) -> str:
         """An absolute link under the configured public address. The Host header is the client's to choose, and it

@@ -14,7 +14,7 @@ from oria_runtime.db.versions import expected_versions, read_versions
 from oria_runtime.errors import UnavailableError
 from oria_runtime.http import limits
 from oria_runtime.http.responses import HealthView
-from oria_runtime.http.services import find_services
+from oria_runtime.http.services import Services, find_services
 from oria_runtime.observability import describe, logger
 
 router = APIRouter(tags=["health"])
@@ -31,10 +31,10 @@ State = Literal["ok", "failing"]
 )
 async def read_health(request: Request) -> Response:
     """Checks the database, its schema version and the bus, in two seconds at most."""
-    sandbox = find_services(request).sandbox
-    database, bus = await asyncio.gather(
-        check_database(sandbox.pool), run_check("bus", describe_bus(sandbox.settings.event_bus))
-    )
+    services = find_services(request)
+    sandbox = services.sandbox
+    asking = describe_bus(sandbox.settings.event_bus, services)
+    database, bus = await asyncio.gather(check_database(sandbox.pool), run_check("bus", asking))
     checks: dict[str, State] = {**database, "bus": bus}
     failing = "failing" in checks.values()
     view = HealthView(status="failing" if failing else "ok", checks=checks)
@@ -42,20 +42,16 @@ async def read_health(request: Request) -> Response:
     return Response(view.model_dump_json(), 503 if failing else 200, headers, "application/json")
 
 
-async def describe_bus(name: str) -> None:
+async def describe_bus(name: str, services: Services) -> None:
     """Ask EventBridge for the bus: a refusal is an answer, too. Raises UnavailableError when it is away or missing."""
-    await asyncio.to_thread(_describe_bus, name)
+    await asyncio.to_thread(_describe_bus, name, services)
 
 
-def _describe_bus(name: str) -> None:
-    import boto3
-    from botocore.config import Config
+def _describe_bus(name: str, services: Services) -> None:
     from botocore.exceptions import BotoCoreError, ClientError
 
-    seconds = limits.HEALTH_SECONDS
-    config = Config(connect_timeout=seconds, read_timeout=seconds, retries={"total_max_attempts": 1})
     try:
-        boto3.client("events", config=config).describe_event_bus(Name=name)
+        services.events.describe_event_bus(Name=name)
     except ClientError as error:
         status = error.response["ResponseMetadata"]["HTTPStatusCode"]
         if status >= 500 or error.response["Error"]["Code"] == "ResourceNotFoundException":
