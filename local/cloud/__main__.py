@@ -14,7 +14,7 @@ from local.cloud.data_folder import DataInUseError
 from local.cloud.http_server import PortInUseError
 from local.cloud.model_server import ModelServerError
 from local.cloud.options import CloudOptions
-from local.cloud.tenants import SAMPLE_TENANT
+from local.sample_tenant.load import DEMO_USER, SLUG
 
 # What a newcomer's first message needs; the others start when they are needed.
 PREWARMED = ("ApiFunction", "GateFunction", "SupervisorFunction", "SpecialistFunction", "StreamFunction")
@@ -73,7 +73,9 @@ async def run(options: CloudOptions) -> None:
 def describe(cloud: LocalCloud) -> str:
     """What a newcomer needs to know."""
     model = "the offline model (a demonstration; set OPENAI_API_KEY for a real one)" if cloud.model_url else "yours"
-    return f"model   {model}\ntenant  {SAMPLE_TENANT}\nlogs    {cloud.options.data}/logs\ntoken   make token"
+    return (
+        f"model   {model}\ntenant  {SLUG}, you are {DEMO_USER}\nlogs    {cloud.options.data}/logs\ntoken   make token"
+    )
 
 
 def guard(options: CloudOptions) -> int:

@@ -32,10 +32,9 @@ from local.cloud.resources import Application
 from local.cloud.running import RunningApplication
 from local.cloud.sandbox import Sandbox
 from local.cloud.template import Template
-from local.cloud.tenants import SAMPLE_TENANT, Tenants
+from local.cloud.tenants import Tenants
 from local.cloud.web_adapter import WebAdapter
-
-SAMPLE_USER = "sample-user"
+from local.sample_tenant.load import DEMO_USER, SLUG
 
 
 class SampleTenantError(Exception):
@@ -114,7 +113,7 @@ class LocalCloud:
         """Wait until no asynchronous delivery or invocation is under way."""
         await self.invoker.tasks.join()
 
-    def token(self, user: str = SAMPLE_USER, tenant: str | None = None, **claims: Any) -> str:
+    def token(self, user: str = DEMO_USER, tenant: str | None = None, **claims: Any) -> str:
         """A bearer token; `tenant` is a tenant's id or slug, by default the sample tenant."""
         return self.issuer.sign(user, self._tenants.find(tenant), **claims)
 
@@ -201,9 +200,9 @@ class LocalCloud:
 
     async def _load_sample_tenant(self, configuration: Configuration) -> None:
         urls = self.database_urls
-        if not self.options.sample_tenant or urls is None or SAMPLE_TENANT in self._tenants.read():
+        if not self.options.sample_tenant or urls is None or SLUG in self._tenants.read():
             return
-        async with self._step(f"sample tenant {SAMPLE_TENANT}"):
+        async with self._step(f"sample tenant {SLUG}"):
             environ = {
                 **select_user_variables(self.options.user),
                 **configuration.model_environment(),
@@ -217,7 +216,7 @@ class LocalCloud:
             self._stack.push_async_callback(process.kill)
             if await process.wait() != 0:
                 raise SampleTenantError("\n".join(lines[-20:]))
-            self._tenants.write(SAMPLE_TENANT, UUID(lines[-1].strip()))
+            self._tenants.write(SLUG, UUID(lines[-1].strip()))
 
     async def _prewarm(self) -> None:
         if self.options.prewarm:

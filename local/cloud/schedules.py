@@ -94,7 +94,7 @@ def _parse_span(text: str, allowed: range, *, stepped: bool) -> range:
 
 
 class Schedules:
-    """Fires the schedules until it is closed. `rates` replaces expressions by seconds, by schedule name (tests)."""
+    """Fires the schedules until it is closed. `rates` replaces expressions by seconds, by the function that declares them (tests)."""
 
     def __init__(
         self, specs: Sequence[ScheduleSpec], invoker: AsynchronousInvoker, rates: Mapping[str, float] | None = None
@@ -106,7 +106,7 @@ class Schedules:
 
     def start(self) -> None:
         for spec in self._specs:
-            seconds = self._rates.get(spec.name, parse_rate(spec.expression))
+            seconds = self._rates.get(spec.owner, parse_rate(spec.expression))
             work = (
                 self._fire_on(spec, parse_cron(spec.expression)) if seconds is None else self._fire_every(spec, seconds)
             )

@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from local.sample_tenant import load_sample_tenant
+from local.sample_tenant.load import load_sample_tenant
 from oria_runtime.models.client import build_models
 from oria_runtime.settings import ModelSettings, require
 from oria_runtime.tenancy.tenants import TenantConfig

@@ -109,11 +109,11 @@ class Template:
     def _read_schedules(self, functions: Mapping[str, FunctionSpec]) -> Iterator[ScheduleSpec]:
         for function, name, event in self._function_events("Schedule", "ScheduleV2"):
             expression = event.get("ScheduleExpression") or event["Schedule"]
-            yield ScheduleSpec(name, expression, read_target(functions[function].arn, event))
+            yield ScheduleSpec(name, function, expression, read_target(functions[function].arn, event))
         for name, body in self.resources("AWS::Scheduler::Schedule"):
             schedule = self.resolve(body)
             target = read_target(schedule["Target"]["Arn"], schedule["Target"])
-            yield ScheduleSpec(name, schedule["ScheduleExpression"], target)
+            yield ScheduleSpec(name, name, schedule["ScheduleExpression"], target)
 
     def _read_queue_sources(self, functions: Mapping[str, FunctionSpec]) -> Iterator[QueueSourceSpec]:
         for function, _, event in self._function_events("SQS"):

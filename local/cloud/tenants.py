@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from uuid import UUID
 
-SAMPLE_TENANT = "northwind"
+from local.sample_tenant.load import SLUG, TENANT_ID
 
 
 class UnknownTenantError(Exception):
@@ -12,7 +12,10 @@ class UnknownTenantError(Exception):
 
 
 class Tenants:
-    """Tenant ids by slug, kept in the data folder so that `make token` works while the cloud does not run."""
+    """Tenant ids by slug, kept in the data folder so that `make token` works while the cloud does not run.
+
+    The sample tenant's id is known before it is loaded.
+    """
 
     def __init__(self, data: Path) -> None:
         self._path = data / "tenants.json"
@@ -25,11 +28,13 @@ class Tenants:
 
     def find(self, tenant: str | None) -> str:
         """The id of a tenant named by id or slug; None is the sample tenant. Raises UnknownTenantError."""
-        name = tenant or SAMPLE_TENANT
+        name = tenant or SLUG
         try:
             return str(UUID(name))
         except ValueError:
-            known = self.read()
+            known = {SLUG: str(TENANT_ID)} | self.read()
         if name not in known:
-            raise UnknownTenantError(f"no tenant {name} here; `make run` loads {SAMPLE_TENANT}, an id works always")
+            raise UnknownTenantError(
+                f"no tenant {name} was loaded here; name one by its id, or by a slug of {', '.join(known)}"
+            )
         return known[name]

@@ -4,19 +4,19 @@ import argparse
 import sys
 from pathlib import Path
 
-from local.cloud.cloud import SAMPLE_USER
 from local.cloud.issuer import Issuer
-from local.cloud.tenants import SAMPLE_TENANT, Tenants, UnknownTenantError
+from local.cloud.tenants import Tenants, UnknownTenantError
+from local.sample_tenant.load import DEMO_USER, SLUG
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m local.cloud.token", description=__doc__)
-    parser.add_argument("--user", default=SAMPLE_USER, help="the person's external id")
-    parser.add_argument("--tenant", default=SAMPLE_TENANT, help="a tenant's id, or the slug of one loaded here")
+    parser.add_argument("--user", default=DEMO_USER, help="the person's external id")
+    parser.add_argument("--tenant", default=SLUG, help="a tenant's id, or the slug of one loaded here")
     parser.add_argument("--data", type=Path, default=Path(".local"), help="the cloud's data folder")
     parsed = parser.parse_args()
     try:
-        print(Issuer(parsed.data).sign(parsed.user or SAMPLE_USER, Tenants(parsed.data).find(parsed.tenant)))
+        print(Issuer(parsed.data).sign(parsed.user or DEMO_USER, Tenants(parsed.data).find(parsed.tenant)))
     except UnknownTenantError as error:
         print(error, file=sys.stderr)
         return 1

@@ -102,7 +102,7 @@ async def test_a_queue_feeds_its_function_and_redrives_what_fails(cloud: LocalCl
 
 
 async def test_a_schedule_invokes_its_function(tmp_path: Path) -> None:
-    options = build_options(tmp_path, schedules=True, rates={"TickEveryMinute": 0.2})
+    options = build_options(tmp_path, schedules=True, rates={"Tick": 0.2})
     async with LocalCloud(options):
         first, second = (await wait_for_notes(tmp_path / "ticks", 2))[:2]
 

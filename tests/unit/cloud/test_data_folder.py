@@ -10,6 +10,7 @@ from local.cloud.http_server import PortInUseError, bind
 from local.cloud.issuer import Issuer
 from local.cloud.postgres import app_url, read_app_password
 from local.cloud.tenants import Tenants, UnknownTenantError
+from local.sample_tenant.load import TENANT_ID
 
 TENANT = UUID("6b2f5fd5-3a5b-4c9e-9d6f-0d3f1c1f4e11")
 
@@ -33,9 +34,10 @@ def test_a_second_server_is_told_the_port() -> None:
 
 def test_tenants_are_found_by_slug_and_by_id(tmp_path: Path) -> None:
     tenants = Tenants(tmp_path)
-    tenants.write("northwind", TENANT)
+    tenants.write("acme", TENANT)
 
-    assert tenants.find(None) == tenants.find("northwind") == tenants.find(str(TENANT)) == str(TENANT)
+    assert tenants.find("acme") == tenants.find(str(TENANT)) == str(TENANT)
+    assert tenants.find(None) == tenants.find("northwind") == str(TENANT_ID)
     with pytest.raises(UnknownTenantError, match="other"):
         tenants.find("other")
 
