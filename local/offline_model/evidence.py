@@ -1,0 +1,113 @@
+"""What a prompt is about: the latest words of the person, what they said before, and the data that came along.
+
+Applications pass conversations as messages, or as JSON inside a message ("evidence", "data"). Nothing here knows a
+particular application: in JSON, a text under a key that says "latest" or "current" is the latest, in a list of
+`{role, text}` records those of the user are theirs.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from local.offline_model.wire.prompts import Message, Prompt
+
+LATEST_KEY = re.compile(
+    r"latest|current_(?:message|request|question)|^(?:user_)?(?:message|request|question|query|text|input)$"
+)
+PERSON = {"user", "human", "person", "employee"}
+SHORT_WORDS = 4
+TEXT_KEYS = ("text", "content", "message")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`latest` is what to answer or judge, `earlier` the person's texts before it, oldest first, `data` all JSON."""
+
+    latest: str
+    earlier: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def request(self) -> str:
+        """The latest text, with the one before it when it is too short to stand alone."""
+        if self.earlier and len(self.latest.split()) <= SHORT_WORDS:
+            return f"{self.earlier[-1].rstrip(' .')}. {self.latest}"
+        return self.latest
+
+
+def read_prompt_evidence(prompt: Prompt) -> Evidence:
+    """The evidence of a chat prompt: plain user messages, and JSON inside them."""
+    spoken: list[str] = []
+    data: dict[str, Any] = {}
+    for message in prompt.messages:
+        if message.role == "user":
+            found = find_json(message.text)
+            if isinstance(found, dict):
+                data |= found
+            else:
+                spoken.append(message.text)
+    inner = read_data(data)
+    if not spoken:
+        return inner
+    return Evidence(spoken[-1], [*inner.earlier, *spoken[:-1]], data)
+
+
+def read_text_evidence(text: str) -> Evidence:
+    """The evidence of a decision's input: JSON, or the text itself."""
+    found = find_json(text)
+    return read_data(found) if isinstance(found, dict) else Evidence(text)
+
+
+def read_data(data: Mapping[str, Any]) -> Evidence:
+    """The evidence of JSON data."""
+    said = list(list_said(data))
+    latest = next((value for key, value in data.items() if isinstance(value, str) and LATEST_KEY.search(key)), None)
+    if latest is None:
+        latest = said.pop() if said else max(list_strings(data), key=len, default="")
+    return Evidence(latest, said, data)
+
+
+def find_json(text: str) -> Any:
+    """The JSON object or list that a text is, or ends with after a label."""
+    start = min((index for index in (text.find("{"), text.find("[")) if index >= 0), default=-1)
+    if start < 0:
+        return None
+    try:
+        return json.loads(text[start:])
+    except ValueError:
+        return None
+
+
+def list_said(value: Any) -> Iterator[str]:
+    """The person's texts in lists of `{role, text}` records, in order."""
+    if isinstance(value, Mapping):
+        text = next((value[key] for key in TEXT_KEYS if isinstance(value.get(key), str)), None)
+        if text is not None and value.get("role", value.get("type")) in PERSON:
+            yield text
+        for inner in value.values():
+            yield from list_said(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from list_said(inner)
+
+
+def list_strings(value: Any) -> Iterator[str]:
+    """All strings in JSON data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from list_strings(inner)
+
+
+def list_tool_results(prompt: Prompt) -> list[Message]:
+    """The results that came after the person's last plain message."""
+    results: list[Message] = []
+    for message in prompt.messages:
+        if message.role == "user" and not isinstance(find_json(message.text), dict):
+            results = []
+        elif message.role == "tool":
+            results.append(message)
+    return results

@@ -1,0 +1,303 @@
+"""Filling a JSON schema from a prompt, for structured answers and tool arguments: nothing is invented, all is copied,
+counted or chosen.
+
+A field is understood by its name and description: enums and booleans by similarity, numbers from the amounts in the
+person's words, strings from what they asked, lists from the lists in the data. Required fields always get a value;
+optional and nullable ones only when something fits.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from local.offline_model.choices import Chooser
+from local.offline_model.embedder import Embedder
+from local.offline_model.evidence import Evidence, list_strings
+from local.offline_model.phrases import TEXTS, Language, asks, find_durations
+from local.offline_model.sentences import list_words, split_sentences, unique
+
+Schema = Mapping[str, Any]
+FITTING = 0.34
+LIST_FITTING = 0.3
+AFFIRMED = 0.8
+TITLE_WORDS = 8
+ITEMS = 3
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+VALUE_LINE = re.compile(r"^[-*]?\s*`?([\w -]+?)`?\s*:\s+(.+)$", re.MULTILINE)
+TITLE = re.compile(r"title|heading|headline|label|caption", re.IGNORECASE)
+QUESTION = re.compile(r"question", re.IGNORECASE)
+RETRACTING = re.compile(
+    r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|olvida\w*|ya no|borra\w*)\b",
+    re.IGNORECASE,
+)
+OWN = re.compile(r"\b(?:i|i'm|my|me|je|j'\w+|mon|ma|mes|moi|yo|mi|mis|me)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A place in a schema: its name, its schema with references resolved, the record that it is filled from, and how
+    many records share what the person asked for."""
+
+    name: str
+    schema: Schema
+    root: Schema
+    record: Any = None
+    siblings: int = 1
+
+    @property
+    def hint(self) -> str:
+        """Name and description as words."""
+        return f"{self.name.replace('_', ' ')}. {self.schema.get('description') or ''}".strip(" .")
+
+    def inner(self, name: str, schema: Schema, record: Any = None) -> "Field":
+        return Field(name, resolve(schema, self.root), self.root, record, self.siblings)
+
+
+class Filler:
+    """Fills schemas from evidence. The system text `instructions` may describe enum values."""
+
+    def __init__(
+        self, embedder: Embedder, chooser: Chooser, evidence: Evidence, language: Language, instructions: str = ""
+    ) -> None:
+        self._embedder = embedder
+        self._chooser = chooser
+        self._evidence = evidence
+        self._language = language
+        self._instructions = instructions
+
+    def fill(self, schema: Schema) -> Any:
+        """The instance of a whole schema."""
+        return self._fill(Field("", resolve(schema, schema), schema))
+
+    def _fill(self, field: Field) -> Any:
+        copied = copy_value(field)
+        if copied is not None:
+            return copied
+        schema = field.schema
+        if "enum" in schema or "const" in schema:
+            return self._choose(field)
+        branches = schema.get("anyOf") or schema.get("oneOf")
+        if branches:
+            return self._fill_branch(field, branches)
+        kinds = schema.get("type", "object")
+        nullable = isinstance(kinds, list) and "null" in kinds
+        kind = next(kind for kind in kinds if kind != "null") if isinstance(kinds, list) else kinds
+        if nullable and not self._fits(replace(field, schema={**schema, "type": kind})):
+            return None
+        return self._fill_kind(field, kind)
+
+    def _fill_kind(self, field: Field, kind: str) -> Any:
+        match kind:
+            case "object":
+                return self._fill_object(field)
+            case "array":
+                return self._fill_array(field)
+            case "boolean":
+                return self._affirms(field)
+            case "integer" | "number":
+                return self._count(field, kind)
+            case "null":
+                return None
+        return self._write(field)
+
+    def _fill_branch(self, field: Field, branches: Sequence[Schema]) -> Any:
+        filled = [field.inner(field.name, {"description": field.schema.get("description", ""), **b}) for b in branches]
+        real = [branch for branch in filled if branch.schema.get("type") != "null"]
+        branch = replace(real[0], record=field.record)
+        if len(real) < len(filled) and not self._fits(branch):
+            return None
+        return self._fill(branch)
+
+    def _fill_object(self, field: Field) -> dict[str, Any]:
+        properties = field.schema.get("properties", {})
+        required = set(field.schema.get("required", ()))
+        inner = {name: field.inner(name, schema, field.record) for name, schema in properties.items()}
+        chosen = {name: part for name, part in inner.items() if name in required or self._fits(part)}
+        filled = {name: self._fill(part) for name, part in chosen.items()}
+        return self._select_one(inner, filled)
+
+    def _select_one(self, inner: Mapping[str, Field], filled: dict[str, Any]) -> dict[str, Any]:
+        """An object of nothing but switches means a selection: the closest one is on when none is."""
+        switches = [name for name, part in inner.items() if part.schema.get("type") == "boolean"]
+        if len(switches) < 2 or len(switches) < len(inner) or any(filled.values()):
+            return filled
+        asked = self._evidence.request
+        best = max(switches, key=lambda name: self._chooser.measure(asked, inner[name].hint, 1))
+        return {**filled, best: True}
+
+    def _choose(self, field: Field) -> Any:
+        values = field.schema.get("enum") or [field.schema["const"]]
+        described = describe_values(values, field.schema.get("description", ""), self._instructions)
+        evidence = self._evidence
+        if field.record is not None:
+            evidence = Evidence(" ".join(list_strings(field.record)))
+        if field.record is not None and not self._is_close(evidence, described):
+            return values[0]
+        weights = self._chooser.weigh(evidence, described, self._instructions)
+        chosen = max(weights, key=lambda value: weights[value])
+        return next(value for value in values if str(value) == str(chosen))
+
+    def _is_close(self, evidence: Evidence, described: Mapping[Any, str]) -> bool:
+        return any(score >= FITTING for score in self._chooser.score(evidence, described).values())
+
+    def _affirms(self, field: Field) -> bool:
+        return self._chooser.affirm(self._evidence, field.hint) >= AFFIRMED
+
+    def _count(self, field: Field, kind: str) -> int | float:
+        number = self._find_number(field)
+        low = field.schema.get("minimum", field.schema.get("exclusiveMinimum", -1) + 1)
+        if number is None:
+            number = field.schema.get("default", low)
+        number = min(max(number / field.siblings, low), field.schema.get("maximum", number))
+        return int(number) if kind == "integer" else float(number)
+
+    def _find_number(self, field: Field) -> float | None:
+        """An amount of the time unit that the field names, else the only plain number."""
+        text = " ".join((*self._evidence.earlier, self._evidence.latest))
+        hint = field.hint.casefold()
+        amounts = [number for number, unit in find_durations(text) if unit in hint]
+        if amounts or find_durations(text):
+            return amounts[-1] if amounts else None
+        plain = NUMBER.findall(self._evidence.latest)
+        return float(plain[0]) if len(plain) == 1 else None
+
+    def _write(self, field: Field) -> str:
+        """A string: a question about the record, a title, or what was asked."""
+        subject = " ".join(unique(list_strings(drop_ids(field.record))))
+        if QUESTION.search(field.hint):
+            topic = dict(VALUE_LINE.findall(self._instructions)).get(subject, subject) or self._evidence.request
+            return bound(TEXTS["ask"][self._language].format(topic=humanize(topic).strip(" .?")), field.schema)
+        if TITLE.search(field.name):
+            return bound(make_title(subject or self._evidence.request), field.schema)
+        return bound(subject or self._evidence.request or field.name, field.schema)
+
+    def _fits(self, field: Field) -> bool:
+        """Whether an optional field has something to hold."""
+        if copy_value(field) is not None:
+            return True
+        kind = field.schema.get("type")
+        if "enum" in field.schema:
+            return self._chooser.measure(self._evidence.latest, " ".join(map(str, field.schema["enum"])), 1) >= FITTING
+        if kind in {"integer", "number"}:
+            return self._find_number(field) is not None
+        if kind == "boolean":
+            return self._affirms(field)
+        if kind == "array":
+            return bool(self._find_list(field))
+        return kind == "string" and self._chooser.measure(self._evidence.latest, field.hint, 1) >= FITTING
+
+    def _fill_array(self, field: Field) -> list[Any]:
+        items = resolve(field.schema.get("items", {"type": "string"}), field.root)
+        low, high = field.schema.get("minItems", 0), field.schema.get("maxItems", 50)
+        found = self._find_list(field)
+        if items.get("type") == "string" and "enum" not in items:
+            return self._fill_texts(field, found, low)[:high]
+        records = (found or [None] * low)[: min(high, max(low, ITEMS if "maxItems" in field.schema else len(found)))]
+        count = max(1, len(records))
+        return [self._fill(Field(field.name, items, field.root, record, count)) for record in records]
+
+    def _fill_texts(self, field: Field, found: Sequence[Any], low: int) -> list[str]:
+        """A list of texts: the one of that name kept up to date with what the person says, or copied."""
+        kept = [text for record in found for text in list(list_strings(record))[:1]]
+        if self._is_kept_list(field):
+            return self._revise(kept)
+        return kept or [self._evidence.request] * low
+
+    def _is_kept_list(self, field: Field) -> bool:
+        """Whether the list is one of statements that the data already holds by a similar name."""
+        last = list_words(field.name)[-1:]
+        return any(
+            last and last == list_words(key)[-1:] and isinstance(v, list) for key, v in self._evidence.data.items()
+        )
+
+    def _revise(self, kept: Sequence[str]) -> list[str]:
+        """The list without what the person takes back, with what they say of themselves."""
+        said = [sentence for sentence in split_sentences(self._evidence.latest) if OWN.search(sentence)]
+        taken_back = [sentence for sentence in said if RETRACTING.search(sentence)]
+        left = [text for text in kept if self._embedder.closest([text], taken_back) < LIST_FITTING]
+        new = [text for text in said if text not in taken_back and not asks(text)]
+        return unique([*left, *new])
+
+    def _find_list(self, field: Field) -> list[Any]:
+        """The list in the data whose key is closest to the field's name."""
+        lists = {key: value for key, value in walk_lists(self._evidence.data) if value}
+        if not lists:
+            return []
+        names = [humanize(key) for key in lists]
+        scores = self._embedder.similarities([humanize(field.name), field.hint], names).max(axis=0)
+        best = int(np.argmax(scores))
+        only = len(lists) == 1 and field.schema.get("minItems", 0) > 0
+        return list(list(lists.values())[best]) if scores[best] >= LIST_FITTING or only else []
+
+
+def resolve(schema: Schema, root: Schema) -> Schema:
+    """The schema with a local reference followed; its siblings (a description) stay."""
+    while "$ref" in schema or len(schema.get("allOf", ())) == 1:
+        target = schema["allOf"][0] if "$ref" not in schema else find_reference(schema["$ref"], root)
+        rest = {key: value for key, value in schema.items() if key not in {"$ref", "allOf"}}
+        schema = {**target, **rest}
+    return schema
+
+
+def find_reference(reference: str, root: Schema) -> Schema:
+    found: Any = root
+    for part in reference.removeprefix("#/").split("/"):
+        found = found[part]
+    return dict(found)
+
+
+def copy_value(field: Field) -> Any:
+    """The value that a record has under the field's name, if it is of the field's type."""
+    if not isinstance(field.record, Mapping):
+        return None
+    value = field.record.get(field.name)
+    own_id = field.record.get("id")
+    if value is None and own_id is not None and field.name.endswith(("_id", "_ids")):
+        value = own_id if field.name.endswith("_id") else [own_id]
+    kinds = {"string": str, "integer": int, "number": int | float, "boolean": bool, "array": list, "object": dict}
+    expected = kinds.get(str(field.schema.get("type")))
+    allowed = field.schema.get("enum")
+    fits = expected is not None and isinstance(value, expected) and (allowed is None or value in allowed)
+    return value if fits else None
+
+
+def describe_values(values: Sequence[Any], description: str, instructions: str) -> dict[Any, str]:
+    """What each value of an enum means: from lines `value: meaning` in its description or the instructions."""
+    lines = dict(VALUE_LINE.findall(instructions)) | dict(VALUE_LINE.findall(description))
+    return {value: lines.get(str(value)) or humanize(str(value)) for value in values}
+
+
+def walk_lists(data: Any) -> list[tuple[str, list[Any]]]:
+    """All lists in the data by their key; lists of chat records are conversation, not data."""
+    found: list[tuple[str, list[Any]]] = []
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if isinstance(value, list) and not any(isinstance(item, Mapping) and "role" in item for item in value):
+                found.append((key, value))
+            found.extend(walk_lists(value))
+    return found
+
+
+def drop_ids(record: Any) -> Any:
+    """A record without its identifiers, which are nothing to say."""
+    if not isinstance(record, Mapping):
+        return record
+    return {key: value for key, value in record.items() if key != "id" and not key.endswith(("_id", "_ids"))}
+
+
+def make_title(text: str) -> str:
+    """The first words of a text as a title."""
+    words = text.split()
+    return " ".join(words[:TITLE_WORDS]).strip(" .?!¿¡").capitalize()
+
+
+def humanize(name: str) -> str:
+    return name.replace("_", " ").strip()
+
+
+def bound(text: str, schema: Schema) -> str:
+    """The text within the schema's length."""
+    return text[: schema.get("maxLength", len(text))]
