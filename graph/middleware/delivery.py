@@ -91,21 +91,14 @@ async def generate_answer(request: ModelRequest[TurnContext], messages: Sequence
     return AIMessage(answer, id=whole.id if whole else None)
 
 
-def deliver(
-    message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = (), exchange: Sequence[AnyMessage] = ()
-) -> Command[Any]:
-    """A tool result that is the answer: text and cards go to the person whole.
-
-    Args:
-        message: the result of the call as later turns read it.
-        exchange: questions and answers of an interruption inside the tool; they follow the resolved pair.
-    """
+def deliver(message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = ()) -> Command[Any]:
+    """A tool result that is the answer: text and cards go to the person whole; `message` is what later turns read."""
     delivery: Delivery = {
         "tool_call_id": message.tool_call_id,
         "text": text,
         "cards": [dict(card) for card in cards],
     }
-    return Command(update={"messages": [message, *exchange], "deliveries": [delivery]})
+    return Command(update={"messages": [message], "deliveries": [delivery]})
 
 
 def find_delivered(state: DeliveryState) -> list[Delivery]:

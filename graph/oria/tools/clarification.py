@@ -3,12 +3,14 @@
 The backend assigns the ids of questions and options: a model that wrote them could repeat one.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.types import Command
 from pydantic import BaseModel, ConfigDict, Field
 
+from graph.middleware.tool_boundary import ToolResult
 from graph.oria.window import answers_message
 from graph.policy import QUESTION_CHARACTERS, QUESTION_OPTIONS
 from oria_runtime.turns.models import Answer, InputType, Option, Question
@@ -41,6 +43,20 @@ def build_question(question_id: str, written: WrittenQuestion) -> Question | Non
     input_type: InputType = written.input_type
     options = [Option(id=f"o{number}", label=label) for number, label in enumerate(labels, start=1)]
     return Question(question_id, text, input_type, options, allow_free_text=written.allow_free_text)
+
+
+def read_question(value: Mapping[str, Any]) -> Question:
+    """A question from its JSON, as it was cached over a pause."""
+    options = [Option(**option) for option in value["options"]]
+    return Question(**{**value, "options": options})
+
+
+def attach_exchange(result: ToolResult, exchange: Sequence[AnyMessage]) -> ToolResult:
+    """The result of a tool that paused, with the exchange after it; also when the work after the pause failed."""
+    if not exchange:
+        return result
+    update = {"messages": [result]} if isinstance(result, ToolMessage) else dict(result.update or {})
+    return Command(update=update | {"messages": [*update["messages"], *exchange]})
 
 
 def clean(text: str) -> str:

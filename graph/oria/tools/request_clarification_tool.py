@@ -6,11 +6,17 @@ from typing import Any, Final
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
-from langgraph.types import Command
 from pydantic import BaseModel, Field
 
 from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
-from graph.oria.tools.clarification import WrittenQuestion, build_question, clean, read_answer, write_exchange
+from graph.oria.tools.clarification import (
+    WrittenQuestion,
+    attach_exchange,
+    build_question,
+    clean,
+    read_answer,
+    write_exchange,
+)
 from graph.oria.untrusted import encode_data
 from graph.policy import CLARIFICATION_QUESTIONS
 from oria_runtime.turns.context import TurnContext
@@ -70,7 +76,7 @@ async def ask_person(written: Sequence[WrittenQuestion], messages: Sequence[AnyM
             SKIPPED_KEY: [q.text for q, answer in zip(open_questions, answers, strict=True) if answer.skip]
         },
     )
-    return Command(update={"messages": [result, *write_exchange(open_questions, answers)]})
+    return attach_exchange(result, write_exchange(open_questions, answers))
 
 
 def write_result(questions: Sequence[Question], answers: Sequence[Answer]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What `training_finder_tool` is made of, one concern per module."""

@@ -1,0 +1,48 @@
+"""One search: embedding, exclusions, both retrievals and their fusion. The order that comes out is final."""
+
+from collections.abc import Sequence
+
+from langchain_core.messages import AnyMessage
+
+from graph.oria.tools.training_finder.exclusions import list_excluded
+from graph.oria.tools.training_finder.filters import resolve_filters
+from graph.oria.tools.training_finder.query import Query
+from graph.oria.tools.training_finder.request import TrainingRequest
+from graph.policy import (
+    TRAINING_CANDIDATES,
+    TRAINING_FUSION_K,
+    TRAINING_LEXICAL_WEIGHT,
+    TRAINING_PLAN_RESULTS,
+    TRAINING_RESULTS,
+    TRAINING_VECTOR_WEIGHT,
+)
+from oria_runtime.catalog.search import Fusion, search_trainings
+from oria_runtime.catalog.trainings import Training
+from oria_runtime.turns.context import TurnContext
+
+FUSION = Fusion(
+    k=TRAINING_FUSION_K,
+    lexical_weight=TRAINING_LEXICAL_WEIGHT,
+    vector_weight=TRAINING_VECTOR_WEIGHT,
+    depth=TRAINING_CANDIDATES,
+)
+
+
+async def retrieve(
+    request: TrainingRequest, query: Query, messages: Sequence[AnyMessage], context: TurnContext
+) -> list[Training]:
+    """The trainings for the query, best first. The embedding comes before the transaction, which awaits SQL alone."""
+    [vector] = await context.models.embed([query.text])
+    async with context.database.transaction() as connection:
+        return await search_trainings(
+            connection,
+            words=query.words,
+            vector=vector,
+            model=context.models.embedding_model,
+            filters=resolve_filters(query.text, is_plan=request.is_learning_plan),
+            excluded=await list_excluded(
+                connection, messages, show_more=request.show_more, named=request.exclude_training_ids
+            ),
+            fusion=FUSION,
+            limit=TRAINING_PLAN_RESULTS if request.is_learning_plan else TRAINING_RESULTS,
+        )
