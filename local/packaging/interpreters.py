@@ -32,18 +32,8 @@ def find_sam() -> Path:
     """The SAM command line of its own environment. Raises MissingProgramError."""
     sam = SAM_FOLDER / "bin" / "sam"
     if not sam.exists():
-        raise MissingProgramError(f"{SAM_FOLDER.name} is missing: `python -m local.packaging` installs it")
+        raise MissingProgramError(f"{SAM_FOLDER.name} is missing: `make build` installs it")
     return sam
-
-
-def install_sam() -> Path:
-    """The SAM command line, installed from its pinned requirements when it is not there yet."""
-    if not (SAM_FOLDER / "bin" / "sam").exists():
-        python = SAM_FOLDER / "bin" / "python"
-        subprocess.run([find_python(), "-m", "venv", str(SAM_FOLDER)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
-        subprocess.run([*install, "-r", str(ROOT / "requirements" / "sam.txt")], check=True)
-    return find_sam()
 
 
 def _list_pythons() -> Iterator[Path]:

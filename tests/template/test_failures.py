@@ -69,6 +69,10 @@ def test_turn_failed_retries_twice_and_keeps_what_it_could_not_decide(stack: Sta
     assert destination in stack.of_type("AWS::SQS::Queue")
 
 
+def test_a_migration_is_tried_once_per_deploy(stack: Stack) -> None:
+    assert stack.invoke_config(Target("MigrateFunction"))["MaximumRetryAttempts"] == 0
+
+
 def test_sweep_runs_every_minute_and_is_not_retried(stack: Stack) -> None:
     (schedule,) = stack.of_type("AWS::Scheduler::Schedule").values()
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
@@ -102,6 +106,8 @@ def test_failing_turns_raise_an_alarm(stack: Stack) -> None:
     alarm = stack.of_type("AWS::CloudWatch::Alarm")["TurnFailureAlarm"]
     assert alarm["MetricName"] == "turns"
     assert {"Name": "outcome", "Value": "failed"} in alarm["Dimensions"]
+    for function in stack.functions.values():
+        assert function["Environment"]["Variables"]["POWERTOOLS_METRICS_NAMESPACE"] == alarm["Namespace"]
 
 
 def test_alarms_tell_somebody(stack: Stack) -> None:

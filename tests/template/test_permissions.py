@@ -17,7 +17,7 @@ SEAL, UNSEAL = ("kms:GenerateDataKey", "ContextKey"), ("kms:Decrypt", "ContextKe
 REPORT = ("lambda:InvokeFunction", "TurnFailedFunction")
 
 ALLOWED = {
-    "ApiFunction": {DATABASE, PUBLISH, SEAL},
+    "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL},
     "StreamFunction": {DATABASE},
     "GateFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
     "SupervisorFunction": {DATABASE, PUBLISH, REPORT} | MODEL,

@@ -65,7 +65,8 @@ def import_handler(function: str) -> set[str]:
 def load(module: str, function: str) -> set[str]:
     """Top-level names that are loaded after importing a module with the function's layers only."""
     command = [sys.executable, "-c", IMPORT_WITHOUT, module, ",".join(sorted(packages_outside(function)))]
-    environ = {"PYTHONPATH": f"{ROOT}:{ROOT / 'layers' / 'runtime'}", "PATH": "/usr/bin:/bin"}
+    # LAMBDA_TASK_ROOT: Powertools loads more where it takes itself to be on Lambda.
+    environ = {"PYTHONPATH": f"{ROOT}:{ROOT / 'layers' / 'runtime'}", "LAMBDA_TASK_ROOT": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
