@@ -53,9 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=["csv", "ndjson"], help="default: by the file's extension")
     parser.add_argument("--mapping", type=Path, help="JSON file: your columns, constants, separators, values")
     parser.add_argument("--errors", type=Path, help="write every error to this file as NDJSON")
-    parser.add_argument(
-        "--show-errors", type=int, default=20, metavar="N", help="errors to print (%(default)s)"
-    )
+    parser.add_argument("--show-errors", type=int, default=20, metavar="N", help="errors to print (%(default)s)")
     parser.add_argument("--strict", action="store_true", help="write nothing when any row has an error")
     parser.add_argument("--dry-run", action="store_true", help="check and compare, write nothing")
     parser.add_argument("--database-url", help="of the application role (default: the variable DATABASE_URL)")
@@ -72,7 +70,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     except OSError as error:
         reason = f"{error.filename or options.file}: {error.strerror or error}"
     except (psycopg.OperationalError, PoolTimeout) as error:
-        reason = f"the database does not answer ({error}): check --database-url or DATABASE_URL"
+        reason = f"the database stopped answering ({error})"
     print(f"import stopped: {reason}", file=sys.stderr)
     print("Nothing is half done; run the same command again when this is settled.", file=sys.stderr)
     return 2
@@ -83,6 +81,7 @@ async def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     url = options.database_url or environ.get("DATABASE_URL")
     if not url:
         raise ImportStoppedError("no database: give --database-url, or set DATABASE_URL (`make run` prints it)")
+    await check_database(url)
     kind = KINDS[options.kind]
     mapping = load_mapping(options.mapping)
     mapping.check(kind)
@@ -94,6 +93,15 @@ async def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             summary = await import_source(pool, source, log, options, environ)
     report(summary, log, options)
     return 1 if log.rows else 0
+
+
+async def check_database(url: str) -> None:
+    """Say at once why a database cannot be reached; the pool would only say, after its timeout, that it had none."""
+    try:
+        async with await psycopg.AsyncConnection.connect(url, connect_timeout=5):
+            return
+    except psycopg.Error as error:
+        raise ImportStoppedError(f"cannot connect ({error}): check --database-url or DATABASE_URL") from error
 
 
 async def import_source(
