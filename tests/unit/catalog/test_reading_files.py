@@ -168,3 +168,9 @@ def test_what_is_embedded_has_no_name_and_is_bounded() -> None:
     assert person.embedded_text() == "Driver\nS1"
     skill = SkillRow(external_id="S1", label="a", description="d" * 20_000)
     assert len(skill.embedded_text()) == 8_000
+
+
+def test_the_documentation_names_every_column() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "import.md").read_text(encoding="utf-8")
+    for kind in KINDS.values():
+        assert [name for name in kind.row.model_fields if f"`{name}`" not in text] == []
