@@ -45,9 +45,9 @@ def main() -> int:
 def open_provider(arguments: argparse.Namespace) -> AbstractContextManager[Mapping[str, str]]:
     """The environment that names the provider; the offline model runs as long as it is open."""
     if arguments.provider == "offline":
-        from evals.offline import serve_offline_model
+        from local.offline_model.server import run_offline_model
 
-        return serve_offline_model()
+        return run_offline_model()
     named = {"OPENAI_BASE_URL": arguments.base_url} if arguments.base_url else {}
     return nullcontext({**os.environ, **named})
 

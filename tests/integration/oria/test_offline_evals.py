@@ -1,0 +1,32 @@
+"""The offline model is a demonstration, not a judge; this much it must reach (`make run` without a key)."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from evals.report import measure_accuracy
+from evals.run import answer_all
+from evals.sets import SETS
+from local.offline_model.server import serve_offline_model, write_environ
+from oria_runtime.models.client import Models, build_models
+from oria_runtime.settings import ModelSettings
+from oria_runtime.tenancy.tenants import TenantConfig
+from tests.integration.oria.conftest import STRUCTURED
+
+
+@pytest.fixture(params=[{}, STRUCTURED], ids=["native", "structured"])
+async def offline(request: Any) -> AsyncIterator[Models]:
+    async with serve_offline_model() as url:
+        config = TenantConfig.model_validate(request.param)
+        yield build_models(ModelSettings(), config, environ=write_environ(url))
+
+
+async def test_the_offline_model_tells_the_specialists_apart(offline: Models) -> None:
+    assert measure_accuracy(await answer_all(SETS["routing"], offline, parallel=8)) >= 0.85
+
+
+async def test_the_offline_model_blocks_no_ordinary_message(offline: Models) -> None:
+    results = await answer_all(SETS["gate"], offline, parallel=8)
+    ordinary = [result for result in results if result.case.expected == "allow"]
+    assert [result for result in ordinary if result.answer != "allow"] == []
