@@ -72,10 +72,9 @@ async def run(options: CloudOptions) -> None:
 
 def describe(cloud: LocalCloud) -> str:
     """What a newcomer needs to know."""
-    model = "the offline model (a demonstration; set OPENAI_API_KEY for a real one)" if cloud.model_url else "yours"
-    return (
-        f"model   {model}\ntenant  {SLUG}, you are {DEMO_USER}\nlogs    {cloud.options.data}/logs\ntoken   make token"
-    )
+    model = "the offline model (a demonstration; OPENAI_API_KEY names a real one)" if cloud.model_url else "yours"
+    lines = [f"model   {model}", f"tenant  {SLUG}, user {DEMO_USER}", f"logs    {cloud.options.data}/logs"]
+    return "\n".join([*lines, "token   make token"])
 
 
 def guard(options: CloudOptions) -> int:

@@ -212,7 +212,7 @@ class LocalCloud:
             }
             command = [sys.executable, "-m", "local.cloud.seed"]
             lines: list[str] = []
-            process = await Process.start(command, cwd=ROOT, environ=environ, write_line=lines.append)
+            process = await Process.start(command, cwd=ROOT, environ=environ, write_line=lines.append, leashed=True)
             self._stack.push_async_callback(process.kill)
             if await process.wait() != 0:
                 raise SampleTenantError("\n".join(lines[-20:]))

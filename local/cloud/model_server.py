@@ -32,7 +32,11 @@ class ModelServer:
         port = find_free_port()
         command = [sys.executable, "-m", "local.offline_model", "--port", str(port)]
         self._process = await Process.start(
-            command, cwd=ROOT, environ=self._environ, write_line=lambda line: self._logs.write("offline-model", line)
+            command,
+            cwd=ROOT,
+            environ=self._environ,
+            write_line=lambda line: self._logs.write("offline-model", line),
+            leashed=True,
         )
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):

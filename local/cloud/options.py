@@ -27,7 +27,7 @@ class CloudOptions:
     - timeouts: functions' timeouts by logical id; environ: variables for all functions; function_environ: for some
     - init_seconds: Lambda's init limit (10), generous here because several cold starts share two cores
     - capacity: sandboxes per function at most; starts: cold starts at once; prewarm: functions to start before `ready`
-    - freeze: stop idle workers as Lambda does; schedules: run the clock; rates: seconds instead of the template's, by function
+    - freeze: stop idle workers as Lambda does; schedules: run the clock; rates: their seconds, by function
     - retry_delays: the pauses before retries of asynchronous invocations (Lambda: one and two minutes)
     - throwaway: data that nobody keeps, written without fsync
     - user: the user's environment; progress: told what was done and how many seconds it took

@@ -28,6 +28,8 @@ SETTINGS = {"max_connections": "400"}
 THROWAWAY_SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 STOP_SIGNALS: Sequence[tuple[signal.Signals, float]] = ((signal.SIGINT, 3.0), (signal.SIGQUIT, 2.0))
 POLL_SECONDS = 0.02
+# Shuts the server down when standard input closes: a cloud that was killed must not leave one.
+LEASH = 'cat; kill -INT "$(head -n 1 "$1/postmaster.pid")"'
 
 
 class EmbeddedPostgres:
@@ -37,6 +39,7 @@ class EmbeddedPostgres:
         self._folder = folder.resolve()
         self._settings = SETTINGS | (THROWAWAY_SETTINGS if throwaway else {})
         self._server: PostgresServer | None = None
+        self._leash: asyncio.subprocess.Process | None = None
         self.url = ""
 
     @property
@@ -51,12 +54,22 @@ class EmbeddedPostgres:
     async def start(self) -> None:
         """Start the server, or take over one that a killed cloud left running on this folder."""
         await self._start_in_thread()
+        self._leash = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", LEASH, "leash", str(self._folder)),
+            stdin=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
         owner = self._owner_url()
         await create_database(owner, DATABASE)
         self.url = make_conninfo(owner, dbname=DATABASE)
 
     async def stop(self) -> None:
         """Shut down; sessions that hang are ended."""
+        if self._leash is not None:
+            os.killpg(self._leash.pid, signal.SIGKILL)
+            await self._leash.wait()
+            self._leash = None
         pid = self.pid
         if pid is None:
             return

@@ -10,6 +10,14 @@ from pathlib import Path
 # A grandchild that left the group can keep the pipe open for ever.
 DRAIN_SECONDS = 0.5
 LINE_LIMIT_BYTES = 4 * 1024 * 1024
+# Runs a command and ends its group when standard input closes, which it does however the parent ends, SIGKILL included.
+# Input goes by way of descriptor 3, because a shell gives what it runs in the background none.
+LEASH = """
+exec 3<&0
+"$@" </dev/null 3<&- & child=$!
+(cat <&3; kill -KILL -$$) >/dev/null 2>&1 &
+wait $child
+"""
 
 
 class Process:
@@ -23,15 +31,24 @@ class Process:
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], write_line: Callable[[str], None]
+        cls,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        write_line: Callable[[str], None],
+        leashed: bool = False,
     ) -> "Process":
-        """Start a command; stdout and stderr both go to `write_line`, a line at a time."""
+        """Start a command; stdout and stderr both go to `write_line`, a line at a time.
+
+        A `leashed` one cannot outlive this process. Workers need no leash: they end when their Runtime API is gone.
+        """
         child = await asyncio.create_subprocess_exec(
-            *command,
+            *(("/bin/sh", "-c", LEASH, "leash", *command) if leashed else command),
             cwd=cwd,
             env=dict(environ),
             start_new_session=True,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE if leashed else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             limit=LINE_LIMIT_BYTES,

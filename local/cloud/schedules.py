@@ -94,7 +94,7 @@ def _parse_span(text: str, allowed: range, *, stepped: bool) -> range:
 
 
 class Schedules:
-    """Fires the schedules until it is closed. `rates` replaces expressions by seconds, by the function that declares them (tests)."""
+    """Fires the schedules until it is closed. `rates` has seconds that replace expressions, by function (tests)."""
 
     def __init__(
         self, specs: Sequence[ScheduleSpec], invoker: AsynchronousInvoker, rates: Mapping[str, float] | None = None

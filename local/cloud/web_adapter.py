@@ -108,7 +108,9 @@ class WebAdapter:
         search_path = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
         environ |= {"AWS_LWA_PORT": str(port), "PORT": str(port), "PATH": search_path}
         command = [str(self.spec.code_root / self.spec.handler)]
-        process = await Process.start(command, cwd=self.spec.code_root, environ=environ, write_line=self._write_line)
+        process = await Process.start(
+            command, cwd=self.spec.code_root, environ=environ, write_line=self._write_line, leashed=True
+        )
         try:
             await self._wait_until_listening(process, port)
         except AdapterError:

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,6 +62,19 @@ def test_a_signal_stops_every_process_and_frees_the_port(tmp_path: Path, number:
         assert not [pid for pid in family if lives(pid)]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def test_a_killed_cloud_takes_its_processes_with_it(tmp_path: Path) -> None:
+    with run_cloud(tmp_path) as process:
+        read_ready_line(process)
+        family = descendants(process.pid)
+        process.kill()
+        process.wait()
+
+        deadline = time.monotonic() + 5
+        while any(lives(pid) for pid in family) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not [pid for pid in family if lives(pid)]
 
 
 def test_a_second_cloud_on_the_folder_or_port_says_what_to_do(tmp_path: Path) -> None:
