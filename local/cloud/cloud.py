@@ -30,6 +30,7 @@ from local.cloud.process import Process
 from local.cloud.provisioning import create_resources, create_secrets
 from local.cloud.resources import Application
 from local.cloud.running import RunningApplication
+from local.cloud.running_file import RunningFile
 from local.cloud.sandbox import Sandbox
 from local.cloud.template import Template
 from local.cloud.tenants import Tenants
@@ -225,6 +226,10 @@ class LocalCloud:
 
     async def _open(self) -> None:
         api, base_path = self.application.api, self.options.base_path
+        if self.database_urls is not None:
+            self._stack.callback(RunningFile.remove, self._folder.path)
+            urls = self.database_urls
+            RunningFile(self.url, urls.owner, urls.app, self.model_url).write(self._folder.path)
         await self._server.start(Gateway(api, self.functions, self.adapters, self.issuer, base_path=base_path))
 
     @asynccontextmanager
