@@ -3,17 +3,22 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from evals.cases import Case, load_cases, load_gate_cases
 from graph.oria.approval import decide
 from graph.oria.availability import list_enabled
+from graph.oria.memory import update_preferences
 from graph.oria.routing import choose_agent, write_evidence
 from graph.oria.transcript import Evidence
-from graph.policy import GATE_SECONDS, ROUTING_DECISION_SECONDS
+from graph.policy import GATE_SECONDS, MEMORY_SECONDS, ROUTING_DECISION_SECONDS
 from oria_runtime.models.client import Models
 from oria_runtime.tenancy.tenants import TenantConfig
+
+
+STORED = ["I would like to become a manager.", "I work nights.", "I am interested in marketing."]
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,13 @@ async def answer_gate(case: Case, models: Models) -> str:
     return await decide(Evidence(case.message, case.recent), models, GATE_SECONDS)
 
 
+async def answer_memory(case: Case, models: Models) -> str:
+    """Whether the message changes a preference list that some of the cases take back."""
+    today = datetime.now(UTC).date()
+    items = await update_preferences(case.message, STORED, models, today=today, seconds=MEMORY_SECONDS)
+    return "skip" if items is None else "update"
+
+
 def _read_message(role: str, text: str) -> AnyMessage:
     return HumanMessage(text) if role == "user" else AIMessage(text)
 
@@ -45,4 +57,5 @@ def _read_message(role: str, text: str) -> AnyMessage:
 SETS: Mapping[str, CaseSet] = {
     "routing": CaseSet(lambda: load_cases("routing"), answer_routing),
     "gate": CaseSet(load_gate_cases, answer_gate),
+    "memory": CaseSet(lambda: load_cases("memory"), answer_memory),
 }

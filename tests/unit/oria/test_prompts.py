@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.cases import load_gate_cases
+from evals.cases import load_cases, load_gate_cases
 from graph.oria.agents import SPECIALISTS
 from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import FOLDER, read_prompt, read_sections
@@ -34,7 +34,7 @@ def test_the_text_before_the_sections_is_the_instruction() -> None:
     assert "##" not in instructions
 
 
-@pytest.mark.parametrize("case", load_gate_cases(), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*load_gate_cases(), *load_cases("memory")], ids=lambda case: case.id)
 def test_no_evaluated_message_is_written_into_a_prompt_or_the_offline_model(case: object) -> None:
     message = fold(getattr(case, "message"))  # noqa: B009
     texts = [fold(path.read_text(encoding="utf-8")) for path in list_model_texts()]
