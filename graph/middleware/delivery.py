@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, Syste
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from oria_runtime.db.text import clean_json, clean_text
 from oria_runtime.errors import StageFailedError
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.progress import emit_delta
@@ -70,7 +71,7 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
             )
             action = read_action(await handler(private))
             if action.tool_calls:
-                return ModelResponse(result=[drop_text(action)])
+                return ModelResponse(result=[keep_calls(action)])
         public = [extend(request.system_message, self.answer), *request.messages]
         return ModelResponse(result=[await generate_answer(request, public)])
 
@@ -80,7 +81,7 @@ async def generate_answer(request: ModelRequest[TurnContext], messages: Sequence
     whole: AIMessageChunk | None = None
     pieces: list[str] = []
     async for chunk in request.model.astream(list(messages)):
-        if text := str(chunk.text):
+        if text := clean_text(str(chunk.text)):
             pieces.append(text)
             emit_delta(text)
         if isinstance(chunk, AIMessageChunk):
@@ -125,12 +126,16 @@ def read_action(response: ModelResponse[Any]) -> AIMessage:
     return message
 
 
-def drop_text(action: AIMessage) -> AIMessage:
-    """The calls without the private text beside them; blocks that a provider needs back, such as reasoning, stay."""
+def keep_calls(action: AIMessage) -> AIMessage:
+    """The calls without the private text beside them, in storable text.
+
+    Blocks that a provider wants to see again, such as reasoning, stay.
+    """
     content: str | list[str | dict[str, Any]] = ""
     if isinstance(action.content, list):
         content = [block for block in action.content if isinstance(block, dict) and block.get("type") != "text"]
-    return action.model_copy(update={"content": content})
+    calls = [{**call, "args": clean_json(call["args"])} for call in action.tool_calls]
+    return action.model_copy(update={"content": content, "tool_calls": calls})
 
 
 def extend(system: SystemMessage | None, instructions: str) -> SystemMessage:

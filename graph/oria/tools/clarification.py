@@ -21,7 +21,7 @@ MIN_OPTIONS = 2
 
 
 class WrittenQuestion(BaseModel):
-    """A question as a model writes it."""
+    """One question for the person."""
 
     model_config = ConfigDict(extra="forbid")
     text: str = Field(description="The question, in the person's language, about one thing only.")

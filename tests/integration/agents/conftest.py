@@ -22,7 +22,7 @@ from oria_runtime.settings import ModelSettings
 from oria_runtime.tenancy.tenants import Tenant, TenantConfig
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Event, EventType, Turn, TurnStatus
-from tests.support.scripted_model import Script, serve_scripted_model
+from tests.support.scripted_model import Script, Seen, serve_scripted_model
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 USER = "u-1"
@@ -163,6 +163,14 @@ class Conversation:
     def with_options(self, **changes: Any) -> "Conversation":
         """The same thread under another configuration."""
         return replace(self, **changes)
+
+
+def list_sent(seen: Seen) -> list[dict[str, Any]]:
+    """The messages of a request on any wire; what has no role, such as the result of a tool, gives its type instead."""
+    if seen.endpoint not in {"responses", "chat/completions"}:
+        return []
+    sent = seen.body["input"] if seen.endpoint == "responses" else seen.body["messages"]
+    return [{"role": message.get("type"), **message} for message in sent]
 
 
 async def no_token() -> str | None:

@@ -1,7 +1,6 @@
 """Career Chat on a scripted model: what it is asked, what the person sees, what stays in history."""
 
 import json
-from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -9,9 +8,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import StageFailedError
 from oria_runtime.tenancy.tenants import TenantConfig
-from tests.integration.agents.conftest import USER, Conversation
+from tests.integration.agents.conftest import USER, Conversation, list_sent
 from tests.support.people import add_person
 from tests.support.scripted_model import Script, Seen, call, call_all, call_raw, cut, drop, fail, refuse, say
+from tests.support.trainings import add_training
 
 PROFILE = "get_user_profile_selective_tool"
 LABEL = "langgraph.career_chat_agent"
@@ -24,12 +24,6 @@ SECTIONS = {
 
 def is_public(seen: Seen) -> bool:
     return seen.endpoint in {"chat/completions", "responses"} and not seen.tools
-
-
-def list_sent(seen: Seen) -> list[dict[str, Any]]:
-    """The messages of a request on either wire; results of tools have a type instead of a role on one of them."""
-    sent = seen.body["input"] if seen.endpoint == "responses" else seen.body["messages"]
-    return [{"role": message.get("type"), **message} for message in sent]
 
 
 async def test_the_streamed_deltas_are_the_final_text(career_chat: Conversation, script: Script) -> None:
@@ -126,6 +120,20 @@ async def test_arguments_that_are_no_json_fail_the_turn_safely(career_chat: Conv
     with pytest.raises(StageFailedError) as failure:
         await career_chat.say("Show them")
     assert failure.value.code == "model_malformed"
+
+
+async def test_text_that_cannot_be_stored_is_cleaned_in_calls_and_answers(
+    career_chat: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_training(database, "t1", title="Python")
+    script.on(tool="get_trainings_tool").reply(
+        call("get_trainings_tool", training_ids=["t1\x00", "\ud800"]), say("ANSWER")
+    )
+    stop = await career_chat.say("Show it")
+    assert [item["id"] for item in stop.outcome["cards"][0]["items"]] == ["t1"]
+    script.on(where=is_public).reply(say("A\x00B"))
+    stop = await career_chat.say("And now?")
+    assert stop.outcome["text"] == stop.deltas == "AB"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,122 @@
+"""What specialists send to models, as reviewed files (UPDATE_SNAPSHOTS=1 writes them anew), and how it is bounded."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages.utils import count_tokens_approximately
+
+from oria_runtime.db.pool import TenantDatabase
+from tests.integration.agents.conftest import USER, Conversation, list_sent
+from tests.support.people import add_person
+from tests.support.scripted_model import Script, Seen, call, choose, decide, give, hang, say
+from tests.support.snapshots import assert_snapshot
+from tests.support.trainings import add_training
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+FINDER = "training_finder_tool"
+
+
+def show(seen: Seen) -> dict[str, Any]:
+    """The parts of a request that people review."""
+    names = ("messages", "input", "questions", "tools", "text", "response_format", "parallel_tool_calls")
+    return {"endpoint": seen.endpoint, "label": seen.label} | {
+        name: seen.body[name] for name in names if name in seen.body
+    }
+
+
+async def test_requests_of_career_chat(career_chat: Conversation, script: Script, database: TenantDatabase) -> None:
+    await add_person(database, USER, job_title="Analyst")
+    await career_chat.with_options(locale="fr").say("Bonjour", summary="They want to lead a team.")
+    assert_snapshot(SNAPSHOTS / "career_chat.json", [show(request) for request in script.requests])
+
+
+async def test_requests_of_career_chat_without_profile_and_interactions(
+    career_chat: Conversation, script: Script
+) -> None:
+    await career_chat.with_options(interactions=False).say("Hello")
+    assert_snapshot(SNAPSHOTS / "career_chat_bare.json", [show(request) for request in script.requests])
+
+
+async def test_requests_of_a_learning_plan(
+    training_finder: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_training(database, "t1", title="Python", duration_minutes=60)
+    script.on(tool=FINDER).reply(call(FINDER, query="A plan for Python", is_learning_plan=True))
+    question = {"text": "What for?", "input_type": "text", "options": [], "allow_free_text": False}
+    script.on(label="training_finder.questions").reply(give({"questions": [question | {"dimension": "target"}]}))
+    await training_finder.say("A plan for Python")
+    script.on(label="training_finder.plan").reply(give({"phases": [{"title": "Start", "description": "First."}]}))
+    await training_finder.answer({"text": "Reports"})
+    assert_snapshot(
+        SNAPSHOTS / "learning_plan.json", [show(seen) for seen in script.requests if seen.endpoint != "embeddings"]
+    )
+
+
+async def test_requests_of_a_learning_plan_without_native_decisions(
+    training_finder: Conversation, script: Script
+) -> None:
+    from oria_runtime.tenancy.tenants import TenantConfig
+
+    config = TenantConfig.model_validate({"models": {"mini": {"decisions": "structured"}}})
+    script.on(tool=FINDER).reply(call(FINDER, query="A plan", is_learning_plan=True), say("ANSWER"))
+    await training_finder.with_options(config=config).say("A plan")
+    assert_snapshot(SNAPSHOTS / "learning_plan_structured.json", show(script.seen(label="training_finder.scope")[0]))
+
+
+async def test_requests_of_an_uninterpretable_search(training_finder: Conversation, script: Script) -> None:
+    script.on(tool=FINDER).reply(call(FINDER, query="that", is_learning_plan=False))
+    script.on(endpoint="decisions").reply(choose("clarify"))
+    await training_finder.say("that")
+    assert_snapshot(
+        SNAPSHOTS / "search_or_clarify.json", [show(seen) for seen in script.seen(label="training_finder.*")]
+    )
+
+
+def old_turn(number: int) -> list[AnyMessage]:
+    tool_call = {"name": "get_user_profile_selective_tool", "args": {}, "id": f"c{number}", "type": "tool_call"}
+    return [
+        HumanMessage(f"Question {number}", id=f"h{number}"),
+        AIMessage("", id=f"a{number}", tool_calls=[tool_call]),
+        ToolMessage("x" * 3_000, id=f"t{number}", name=tool_call["name"], tool_call_id=f"c{number}"),
+        AIMessage(f"Answer {number}", id=f"e{number}"),
+    ]
+
+
+async def test_long_conversations_are_cut_in_the_request_and_whole_in_the_state(
+    career_chat: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_person(database, USER, job_title="Analyst")
+    history = [message for number in range(14) for message in old_turn(number)]
+    career_chat.context = career_chat.build_context("Latest")
+    turn_id = str(career_chat.context.turn.id)
+    given = [*history, HumanMessage("Latest", id=turn_id)]
+    stop = await career_chat.run({"messages": given, "turn_id": turn_id, "summary": "Earlier things."})
+    assert [message.text for message in stop.messages[:-1]] == [message.text for message in given]
+    for request in script.requests:
+        sent = [message for message in list_sent(request) if message["role"] not in {"system", "developer"}]
+        assert "Earlier things." in str(sent[0])
+        assert len(sent) <= 31
+        assert request.text.count("[cleared]") == request.text.count("x" * 3_000) + 1 == 4
+        assert "Question 0" not in request.text
+        assert "Latest" in str(sent[-1])
+    assert count_tokens_approximately(given) > 8_000
+
+
+@pytest.mark.parametrize("label", ["langgraph.training_finder_agent", "training_finder.scope", "training_finder.plan"])
+async def test_cancellation_passes_through_everything(
+    training_finder: Conversation, script: Script, database: TenantDatabase, label: str
+) -> None:
+    await add_training(database, "t1", title="Python", duration_minutes=60)
+    script.on(tool=FINDER).reply(call(FINDER, query="Python", is_learning_plan=True))
+    script.on(label="training_finder.scope").reply(decide(skip=1.0))
+    script.on(label=label).reply(hang())
+    running = asyncio.create_task(training_finder.say("Python"))
+    async with asyncio.timeout(10):
+        while not script.count(label=label):
+            await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
