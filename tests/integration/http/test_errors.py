@@ -178,10 +178,23 @@ async def test_unexpected_exception_is_a_bare_500_and_is_logged_without_texts(
     problem = read_problem(answer)
     assert (problem["status"], problem["errors"]) == (500, [])
     assert "preference_versions" not in answer.text
-    logged = next(vars(record) for record in caplog.records if record.getMessage() == "unexpected exception")
+    logged = next(vars(record) for record in caplog.records if record.getMessage() == "request failed")
     assert (logged["request_id"], logged["sqlstate"]) == (problem["request_id"], "42P01")
     assert logged["error"] == ["UndefinedTable"]
     assert "secret" not in str(logged)
+
+
+async def test_deployment_that_lacks_a_setting_is_a_500_that_names_it_to_nobody(
+    sandbox: Sandbox, environ: dict[str, str], issuer: Issuer, tenant: UUID, caplog: pytest.LogCaptureFixture
+) -> None:
+    del environ["JWT_AUDIENCE"]
+    async with serve(join_apps(sandbox)) as address, connect(address, issuer.token(tenant)) as client:
+        answer = await client.get("/preferences")
+    assert read_problem(answer)["status"] == 500
+    assert "JWT" not in answer.text
+    assert [vars(record)["error"] for record in caplog.records if record.getMessage() == "request failed"] == [
+        ["ConfigurationError"]
+    ]
 
 
 async def test_every_answer_has_a_request_id_and_is_never_cached(ada: httpx2.AsyncClient) -> None:

@@ -1,5 +1,8 @@
 """How a turn is answered: 202 with its address, or, when the client waits, 200 with the outcome (RFC 7240)."""
 
+from contextlib import suppress
+
+from psycopg import OperationalError
 from starlette.responses import Response
 
 from oria_runtime.http.responses import TurnView
@@ -17,7 +20,9 @@ async def answer_turn(caller: Caller, turn: Turn, wait: int | None) -> Response:
     """The response to a call that began, continued or cancelled a turn. `wait` is in seconds."""
     headers = {}
     if wait:
-        turn = await wait_for_outcome(caller.database, caller.user_id, turn.id, wait)
+        with suppress(OperationalError):
+            # The turn is accepted, whatever becomes of looking at it.
+            turn = await wait_for_outcome(caller.database, caller.user_id, turn.id, wait)
         headers["Preference-Applied"] = f"wait={wait}"
     waited = wait is not None and has_outcome(turn)
     address = caller.services.link("turns", turn.id)

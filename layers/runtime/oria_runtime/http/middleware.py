@@ -1,6 +1,5 @@
 """What surrounds every request: its id, safe headers, and the answer to an exception that nobody expected."""
 
-import traceback
 from typing import Any
 from uuid import uuid4
 
@@ -8,9 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oria_runtime.http.problems import create_problem
-from oria_runtime.observability import describe, logger
-
-STACK_FRAMES = 6
+from oria_runtime.http.reporting import report_failure
 
 
 class RequestMiddleware:
@@ -40,7 +37,7 @@ class RequestMiddleware:
         try:
             await self.app(scope, receive, send_with_headers)
         except Exception as error:
-            log_unexpected(error, scope, request_id)
+            report_failure(error, scope, 500)
             if started:
                 raise
             await create_problem(error, request_id=request_id)(scope, receive, send_with_headers)
@@ -58,18 +55,3 @@ def add_headers(message: Message, request_id: str) -> None:
     headers["X-Request-Id"] = request_id
     headers["X-Content-Type-Options"] = "nosniff"
     headers.setdefault("Cache-Control", "no-store")
-
-
-def log_unexpected(error: Exception, scope: Scope, request_id: str) -> None:
-    """Class and place only: the texts of database errors quote rows, and rows hold what people wrote."""
-    logger.error(
-        "unexpected exception",
-        extra={
-            "request_id": request_id,
-            "method": scope["method"],
-            "route": getattr(scope.get("route"), "path", None),
-            "sqlstate": getattr(error, "sqlstate", None),
-            "stack": traceback.format_tb(error.__traceback__, limit=-STACK_FRAMES),
-            **describe(error),
-        },
-    )

@@ -25,6 +25,7 @@ from oria_runtime.errors import (
     Violation,
 )
 from oria_runtime.http import limits
+from oria_runtime.http.reporting import report_failure
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -66,6 +67,8 @@ STATUSES: Mapping[type[Exception], int] = {
     OperationalError: 503,
     TimeoutError: 503,
 }
+# RFC 9110's names; Python's changed with 3.13, and the problem's type is made of them.
+TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 HANDLED: tuple[type[Exception], ...] = (HTTPException, OriaError, *STATUSES)
 UNAVAILABLE_DETAIL = "A service that this needs is not answering. Try again."
 INTERNAL_DETAIL = "Something went wrong here. The request id finds it in the logs."
@@ -80,6 +83,9 @@ def find_status(error: Exception) -> int:
 
 async def answer_error(request: Request, error: Exception) -> Response:
     """FastAPI's exception handler for everything that is listed."""
+    status = find_status(error)
+    if status >= 500:
+        report_failure(error, request.scope, status)
     return create_problem(error, request_id=request.state.request_id)
 
 
@@ -105,7 +111,7 @@ def respond_with_problem(
     extra: Mapping[str, Any] | None = None,
 ) -> Response:
     """A problem document. `extra` are further members."""
-    title = HTTPStatus(status).phrase
+    title = TITLES.get(status) or HTTPStatus(status).phrase
     body = {
         "type": f"urn:oria:problem:{title.lower().replace(' ', '_')}",
         "title": title,

@@ -27,6 +27,9 @@ Text = Annotated[
     str, StringConstraints(min_length=1, max_length=limits.MESSAGE_CHARACTERS), AfterValidator(check_not_blank)
 ]
 AnswerText = Annotated[str, StringConstraints(min_length=1, max_length=limits.ANSWER_CHARACTERS)]
+Preference = Annotated[
+    str, StringConstraints(min_length=1, max_length=limits.PREFERENCE_CHARACTERS), AfterValidator(check_not_blank)
+]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN, max_length=LOCALE_LIMIT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=limits.NAME_CHARACTERS)]
 AgentId = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]{0,63}$")]
@@ -127,9 +130,7 @@ class NewPreferences(RequestBody):
     """The whole list of what is remembered about the person."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"items": ["I prefer remote work"], "version": 3}]})
-    items: list[Annotated[str, StringConstraints(min_length=1, max_length=limits.PREFERENCE_CHARACTERS)]] = Field(
-        max_length=limits.PREFERENCES
-    )
+    items: list[Preference] = Field(max_length=limits.PREFERENCES)
     version: int | None = Field(
         default=None, ge=0, le=2**31 - 1, description="Write only over this version (compare and swap); else 409."
     )

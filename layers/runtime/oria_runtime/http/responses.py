@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
 from oria_runtime.turns.models import InputType, OutcomeType, Turn, TurnStatus
 
@@ -14,6 +15,28 @@ class ResponseBody(BaseModel):
     """Read from the engine's nouns by attribute."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+TURN_EXAMPLE: JsonDict = {
+    "id": "9a1f4c80-2c6d-4f4e-8f2b-1e7a5d3c9b02",
+    "conversation_id": "2f0b9c1e-6a57-4b0f-9a63-5f1f0f2f7c11",
+    "assistant": "oria",
+    "agent": "training_finder",
+    "status": "completed",
+    "stage": None,
+    "locale": "en",
+    "outcome": {
+        "type": "message",
+        "text": "Here are two trainings.",
+        "decision": None,
+        "cards": [{"type": "trainings", "items": []}],
+        "sources": [],
+        "interaction": None,
+        "error": None,
+    },
+    "usage": {},
+    "created_at": "2026-01-01T09:00:00Z",
+}
 
 
 class OptionView(ResponseBody):
@@ -70,6 +93,8 @@ class OutcomeView(ResponseBody):
 
 class TurnView(ResponseBody):
     """A turn: one message until its outcome."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_extra={"examples": [TURN_EXAMPLE]})
 
     id: UUID
     conversation_id: UUID

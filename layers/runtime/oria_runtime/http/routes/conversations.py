@@ -1,7 +1,6 @@
 """Conversations and their transcripts."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
@@ -9,6 +8,7 @@ from oria_runtime.http import limits
 from oria_runtime.http.documentation import LOCATION, problems
 from oria_runtime.http.requests import NewConversation
 from oria_runtime.http.responses import ConversationPage, ConversationView, MessagePage
+from oria_runtime.http.routes.parameters import ConversationId
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import CurrentCaller
 from oria_runtime.http.submitting import choose_assistant
@@ -51,7 +51,7 @@ async def list_conversations(
 
 
 @router.get("/{conversation_id}", operation_id="readConversation", summary="One conversation", responses=problems(404))
-async def read_conversation(caller: CurrentCaller, conversation_id: UUID) -> ConversationView:
+async def read_conversation(caller: CurrentCaller, conversation_id: ConversationId) -> ConversationView:
     """`active_turn_id` is the turn that works or waits for answers."""
     conversation = await conversations.read_conversation(caller.database, caller.user_id, conversation_id)
     return ConversationView.model_validate(conversation)
@@ -64,7 +64,7 @@ async def read_conversation(caller: CurrentCaller, conversation_id: UUID) -> Con
     status_code=204,
     responses=problems(404),
 )
-async def delete_conversation(caller: CurrentCaller, conversation_id: UUID) -> None:
+async def delete_conversation(caller: CurrentCaller, conversation_id: ConversationId) -> None:
     """Thread, turns, events and transcript are gone at once; a turn at work stops."""
     await conversations.delete_conversation(caller.database, caller.user_id, conversation_id)
 
@@ -76,7 +76,7 @@ async def delete_conversation(caller: CurrentCaller, conversation_id: UUID) -> N
     responses=problems(404, 422),
 )
 async def list_messages(
-    caller: CurrentCaller, conversation_id: UUID, limit: Limit = limits.DEFAULT_PAGE, after: After = None
+    caller: CurrentCaller, conversation_id: ConversationId, limit: Limit = limits.DEFAULT_PAGE, after: After = None
 ) -> MessagePage:
     """The oldest message first, as the person saw it."""
     page = await conversations.list_messages(

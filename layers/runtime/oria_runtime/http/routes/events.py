@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header, Response
 from oria_runtime.http.answering import has_outcome
 from oria_runtime.http.documentation import Responses, problems
 from oria_runtime.http.headers import read_last_event_id
+from oria_runtime.http.routes.parameters import TurnId
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import Caller, CurrentCaller
 from oria_runtime.http.sse import EventStream, EventStreamResponse, Pace
@@ -36,7 +37,7 @@ def create_router(pace: Pace) -> APIRouter:
         response_class=Response,
         responses=problems(400, 404) | STREAM_RESPONSES,
     )
-    async def stream_events(caller: CurrentCaller, turn_id: UUID, last_event_id: LastEventId = None) -> Response:
+    async def stream_events(caller: CurrentCaller, turn_id: TurnId, last_event_id: LastEventId = None) -> Response:
         """Replays what was missed, then streams until the turn ends or asks."""
         return await open_stream(caller, turn_id, read_last_event_id(last_event_id), pace)
 

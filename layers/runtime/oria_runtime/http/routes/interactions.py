@@ -1,7 +1,6 @@
 """Answers to the questions that a turn waits for."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Header, Response
 
@@ -10,6 +9,7 @@ from oria_runtime.http.documentation import problems
 from oria_runtime.http.headers import read_wait
 from oria_runtime.http.requests import InteractionResponse
 from oria_runtime.http.responses import TurnView
+from oria_runtime.http.routes.parameters import InteractionId
 from oria_runtime.http.routes.turns import TURN_RESPONSES
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import CurrentCaller
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/interactions", tags=["interactions"], route_class=Ca
 )
 async def respond(
     caller: CurrentCaller,
-    interaction_id: UUID,
+    interaction_id: InteractionId,
     body: InteractionResponse,
     prefer: Annotated[str | None, Header(description="As for a turn.")] = None,
 ) -> Response:

@@ -1,7 +1,6 @@
 """Turns: beginning one, looking at it, cancelling it."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Header, Response
 
@@ -10,6 +9,7 @@ from oria_runtime.http.documentation import APPLIED, CONTENT_LOCATION, LOCATION,
 from oria_runtime.http.headers import read_idempotency_key, read_wait
 from oria_runtime.http.requests import ChatMessage, NewTurn
 from oria_runtime.http.responses import TurnView
+from oria_runtime.http.routes.parameters import ConversationId, TurnId
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import CurrentCaller
 from oria_runtime.http.submitting import Submission, submit_chat, submit_turn
@@ -41,7 +41,7 @@ TURN_RESPONSES: Responses = {
 )
 async def create_turn(
     caller: CurrentCaller,
-    conversation_id: UUID,
+    conversation_id: ConversationId,
     body: NewTurn,
     prefer: Prefer = None,
     idempotency_key: IdempotencyKey = None,
@@ -71,7 +71,7 @@ async def chat(
 @router.get(
     "/turns/{turn_id}", operation_id="readTurn", summary="Status and outcome of a turn", responses=problems(404)
 )
-async def read_turn(caller: CurrentCaller, turn_id: UUID) -> TurnView:
+async def read_turn(caller: CurrentCaller, turn_id: TurnId) -> TurnView:
     """With usage and cost by task label."""
     return TurnView.of(await read(caller.database, caller.user_id, turn_id))
 
@@ -88,7 +88,7 @@ async def read_turn(caller: CurrentCaller, turn_id: UUID) -> TurnView:
         202: {"description": "The turn stops within a second.", "headers": LOCATION},
     },
 )
-async def cancel_turn(caller: CurrentCaller, turn_id: UUID) -> Response:
+async def cancel_turn(caller: CurrentCaller, turn_id: TurnId) -> Response:
     """A turn that ended already stays as it is."""
     turn = await cancel(caller.services.sandbox, caller.database, caller.user_id, turn_id)
     return await answer_turn(caller, turn, None)
