@@ -1,5 +1,6 @@
 """A client of the HTTP API that prints what a person would see, with timings: for the demo."""
 
+import itertools
 import textwrap
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,7 +11,12 @@ import httpx2
 
 WIDTH = 100
 ENDS = {"interaction.requested", "interaction.rejected", "run.completed", "run.blocked", "run.failed", "run.cancelled"}
-FREE_TEXT_ANSWER = "Python for data analysis, from the beginning, about four hours a week"
+# In the order in which the Training Finder asks: what, how much time, in which form.
+FREE_TEXT_ANSWERS = (
+    "Python for data analysis, and I am a beginner",
+    "About four hours a week for three months",
+    "Short online courses with exercises",
+)
 
 
 class DemoError(Exception):
@@ -41,7 +47,8 @@ class Conversation:
     async def answer(self, turn: Mapping[str, Any], *expected: str) -> dict[str, Any]:
         """Answer the questions of a paused turn: the first option of each, or a text."""
         interaction = turn["outcome"]["interaction"]
-        answers = [choose_answer(question) for question in interaction["questions"]]
+        texts = itertools.cycle(FREE_TEXT_ANSWERS)
+        answers = [choose_answer(question, next(texts)) for question in interaction["questions"]]
         for question, answer in zip(interaction["questions"], answers, strict=True):
             print(f"\nyou    {_indent(describe_answer(question, answer))}", flush=True)
         started = time.perf_counter()
@@ -79,11 +86,11 @@ class Conversation:
                             return
 
 
-def choose_answer(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The first option, or a text where there are none."""
+def choose_answer(question: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The first option, or the text where there are none."""
     if question["options"]:
         return {"question_id": question["id"], "option_ids": [question["options"][0]["id"]]}
-    return {"question_id": question["id"], "text": FREE_TEXT_ANSWER}
+    return {"question_id": question["id"], "text": text}
 
 
 def describe_answer(question: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
