@@ -111,6 +111,7 @@ async def start_lab_cloud(
     faults: Faults | None = None,
     prewarm: Sequence[str] = (),
     rates: Mapping[str, float] | None = None,
+    throwaway: bool = True,
     **options: Any,
 ) -> AsyncIterator[LabCloud]:
     """A cloud whose every stage has the lab's graph and the same short timeout; the sweep runs as `rates` says."""
@@ -120,7 +121,7 @@ async def start_lab_cloud(
         offline_model=False,
         environ={"ASSISTANTS": "tests.support.lab:ASSISTANTS", "OPENAI_API_KEY": "none"},
         timeouts=dict.fromkeys(STAGE_FUNCTIONS, stage_seconds),
-        throwaway=True,
+        throwaway=throwaway,
         faults=faults or NoFaults(),
         prewarm=prewarm,
         schedules=rates is not None,
