@@ -133,11 +133,15 @@ async def test_tenants_are_updated_and_never_taken_over(
     for rows, expected in (
         ([first], (0, "inserted 1, updated 0, unchanged 0, failed 0")),
         ([renamed], (0, "inserted 0, updated 1, unchanged 0, failed 0")),
-        ([renamed, foreign, wrong], (1, "inserted 0, updated 0, unchanged 1, failed 2")),
+        (
+            [foreign, wrong, wrong | {"config": {}}, wrong | {"config": {}}],
+            (1, "inserted 1, updated 0, unchanged 0, failed 3"),
+        ),
     ):
         code, out, err = await run_importer(
             "--kind", "tenant", "--file", str(write_ndjson(path, rows)), DATABASE_URL=database_urls.app
         )
         assert (code, expected[1] in out) == (expected[0], True), out + err
-    assert "row 2, slug: belongs to another tenant" in err
-    assert "row 3, config.colour: " in err
+    assert "row 1, slug: belongs to another tenant" in err
+    assert "row 2, config.colour: " in err
+    assert "row 4, slug: the same slug as in row 3" in err

@@ -71,6 +71,8 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
         reason = f"{error.filename or options.file}: {error.strerror or error}"
     except (psycopg.OperationalError, PoolTimeout) as error:
         reason = f"the database stopped answering ({error})"
+    except KeyboardInterrupt:
+        reason = "interrupted"
     print(f"import stopped: {reason}", file=sys.stderr)
     print("Nothing is half done; run the same command again when this is settled.", file=sys.stderr)
     return 2

@@ -1,5 +1,6 @@
 """Importing tenants: a file of organisations and their configurations."""
 
+import time
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -7,7 +8,9 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from oria_runtime.catalog.identifiers import derive_tenant_id
+from oria_runtime.catalog.loading.checks import reject_row
 from oria_runtime.catalog.loading.errors import ErrorLog, ImportStoppedError, RowError, RowRejectedError
+from oria_runtime.catalog.loading.ledger import Ledger, open_ledger
 from oria_runtime.catalog.loading.rows import TenantRow
 from oria_runtime.catalog.loading.sources import Source
 from oria_runtime.catalog.loading.summary import Summary
@@ -45,20 +48,27 @@ async def read_tenant_id(connection: AsyncConnection[DictRow], slug: str) -> UUI
 
 async def import_tenants(pool: Pool, source: Source, log: ErrorLog, *, strict: bool, dry_run: bool) -> Summary:
     """Insert and update the tenants of a file, each in its own transaction; with `strict` only if all rows are good."""
-    if strict:
-        for _, row in source.rows():
-            if isinstance(row, RowRejectedError):
-                log.add(row.errors)
-        if log.rows:
-            return Summary(failed=log.rows)
     summary = Summary()
-    for number, row in source.rows():
-        if isinstance(row, TenantRow):
-            await import_tenant(pool, number, row, log, summary, dry_run=dry_run)
-        elif isinstance(row, RowRejectedError):
-            log.add(row.errors)
+    started = time.monotonic()
+    with open_ledger() as ledger:
+        check_tenants(source, ledger, log)
+        if not (strict and log.rows):
+            for number, row in source.rows():
+                if isinstance(row, TenantRow) and not ledger.is_rejected(number):
+                    await import_tenant(pool, number, row, log, summary, dry_run=dry_run)
     summary.failed = log.rows
+    summary.seconds = time.monotonic() - started
     return summary
+
+
+def check_tenants(source: Source, ledger: Ledger, log: ErrorLog) -> None:
+    """Note in the ledger which rows are rejected, and in the log why."""
+    for number, row in source.rows():
+        if isinstance(row, RowRejectedError):
+            reject_row(ledger, log, number, *row.errors)
+        elif isinstance(row, TenantRow) and (first := ledger.claim(row.slug, number)) is not None:
+            column = source.mapping.describe("slug")
+            reject_row(ledger, log, number, RowError(number, column, f"the same slug as in row {first}"))
 
 
 async def import_tenant(
