@@ -3,7 +3,7 @@
 import importlib.util
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from email.parser import HeaderParser
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from packaging.requirements import Requirement
 from local.packaging.build import measure
 from local.packaging.interpreters import find_python
 from local.packaging.layers import PYTHON_VERSION
-from local.packaging.requirements import LAYERS_BELOW, PROVIDED_BY_RUNTIME, UNWANTED, Pin, read_pins, select_pins
+from local.packaging.requirements import LAYERS_BELOW, PROVIDED_BY_RUNTIME, ROOT, UNWANTED, Pin, read_pins, select_pins
 from tests.support.template import Stack
 
+RUNTIME = ROOT / "layers" / "runtime" / "oria_runtime"
 LIMIT_BYTES = 150_000_000
 # Amazon Linux 2023, on which python3.13 runs.
 GLIBC = (2, 34)
@@ -73,6 +74,12 @@ def test_every_module_of_a_layer_is_compiled_and_never_checked(built: Path) -> N
             header = (source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc").read_bytes()[:8]
             # PEP 552: flag 1 is a hash instead of a time, flag 2 would have the interpreter compare it.
             assert int.from_bytes(header[4:], "little") == 1, source
+
+
+@pytest.mark.parametrize(("layer", "package"), [("RuntimeLayer", RUNTIME), ("AssistantsLayer", ROOT / "graph")])
+def test_first_party_layers_hold_every_file_of_their_package(built: Path, layer: str, package: Path) -> None:
+    """Migrations, prompts and prices are read from beside the modules."""
+    assert files_below(package) == files_below(built / layer / "python" / package.name)
 
 
 @pytest.mark.parametrize("name", ["ApiFunction", "StreamFunction", "GateFunction", "MemoryFunction"])
@@ -135,6 +142,10 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source = origin.parent if origin.name == "__init__.py" else origin
         (folder / source.name).symlink_to(source)
     return folder
+
+
+def files_below(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
 def import_paths(stack: Stack, built: Path, name: str) -> list[Path]:

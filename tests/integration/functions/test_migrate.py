@@ -103,6 +103,17 @@ def test_answers_have_the_content_type_that_the_address_is_signed_for(responses:
     assert responses.content_types == [""]
 
 
+def test_a_rolled_back_release_leaves_the_newer_schema(
+    responses: ResponseServer, environ: None, database_urls: DatabaseUrls
+) -> None:
+    """Otherwise CloudFormation's rollback would fail too, and the stack would be stuck."""
+    with psycopg.connect(database_urls.owner) as connection:
+        connection.execute("update oria.alembic_version set version_num = '9999'")
+    app.handler(load_event("migrate/update", response_url=responses.url), Context())
+    assert responses.answers[0]["Status"] == "SUCCESS"
+    assert responses.answers[0]["Data"] == {"SchemaVersion": "9999"}
+
+
 def test_delete_answers_and_keeps_the_data(
     responses: ResponseServer, environ: None, database_urls: DatabaseUrls
 ) -> None:

@@ -44,6 +44,8 @@ def role_names(schema: str) -> dict[str, str]:
 async def migrate(owner_url: str, *, schema: str = "oria", app_password: str | None = None) -> dict[str, Any]:
     """Migrate as the owner, or verify when the role may not. Returns the versions. Raises ConfigurationError."""
     async with _locked(owner_url, schema) as connection:
+        if await _is_ahead(connection):
+            return await read_versions(connection)
         try:
             await _create_roles(connection, schema, app_password)
             await asyncio.to_thread(_upgrade, owner_url, schema)
@@ -63,6 +65,13 @@ async def _locked(url: str, schema: str) -> AsyncIterator[AsyncConnection[DictRo
         while not await _try_lock(connection):
             await asyncio.sleep(0.1)
         yield connection
+
+
+async def _is_ahead(connection: AsyncConnection[DictRow]) -> bool:
+    """Whether a newer release has migrated: this one is a rollback, Alembic does not know that version, and
+    migrations only go forward."""
+    found = (await read_versions(connection))["schema"]
+    return found is not None and found > expected_versions()["schema"]
 
 
 async def _try_lock(connection: AsyncConnection[DictRow]) -> bool:
