@@ -26,7 +26,7 @@ TITLES: Final[Mapping[str, str]] = {"en": "Trainings", "fr": "Formations", "es":
 class KnownTrainings(BaseModel):
     """Arguments of the tool."""
 
-    training_ids: list[str] = Field(description="Exact training ids, in the order to show them.")
+    training_ids: list[str] = Field(description="Exact ids, copied from a tool result, in the order of display.")
     title: str = Field("", description="Title of the card, in the person's language.")
     subtitle: str = Field("", description="Subtitle of the card, in the person's language.")
 
@@ -38,10 +38,9 @@ def build_trainings_tool() -> BaseTool:
     async def get_trainings(
         runtime: ToolRuntime[TurnContext], training_ids: list[str], title: str = "", subtitle: str = ""
     ) -> ToolResult:
-        """Show trainings as a card when you already know their exact ids.
+        """Display entries whose exact ids a tool result has listed, such as bookmarks or mandatory ones.
 
-        Ids come from a tool result, for example bookmarks or mandatory trainings of the profile. Never invent one, and
-        do not use this tool to search.
+        Without ids there is nothing to display: never invent one.
         """
         call_id = runtime.tool_call_id or ""
         work = show_trainings(runtime.context, training_ids, title=title, subtitle=subtitle, call_id=call_id)

@@ -52,10 +52,11 @@ def build_training_finder_tool(profile: Profile | None) -> BaseTool:
 
     @tool(NAME, args_schema=TrainingRequest)
     async def training_finder(runtime: ToolRuntime[TurnContext], **arguments: Any) -> ToolResult:
-        """Search the company's training catalogue, or build a learning plan from it.
+        """Find trainings, courses and other ways to learn about a topic, a skill, a role or an objective.
 
-        Results go to the person directly. For a learning plan, call this at once also when details are missing: the
-        tool finds out what it needs and asks the person itself. Never ask for scope before calling it.
+        It also shows more of an earlier search, and builds a learning plan. Results go to the person directly. For a
+        plan, call it at once also when details are missing: it finds out what it needs and asks the person itself.
+        Never ask for scope before calling it.
         """
         request = TrainingRequest.model_validate(arguments)
         work = find(request, profile, runtime)
@@ -149,7 +150,7 @@ async def deliver_plan(
         rationaleContext=write_context(query),
         learningPlan=write_card_plan(phases, phase_texts),
     )
-    text = f"{title} ({subtitle})\n\n{write_plan(phases, phase_texts, locale)}"
+    text = f"{title}. {subtitle}\n\n{write_plan(phases, phase_texts, locale)}"
     return deliver(write_record(planned, query, runtime), text=text, cards=[card])
 
 

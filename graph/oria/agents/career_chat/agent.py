@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from graph.oria.agents.prompting import read_prompts
 from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
+from graph.oria.availability import list_enabled
 from graph.oria.tools.get_trainings_tool import build_trainings_tool
 from graph.oria.tools.get_user_profile_selective_tool import NAME as PROFILE_TOOL
 from graph.oria.tools.get_user_profile_selective_tool import build_profile_tool
@@ -43,4 +44,6 @@ def hide_unavailable(request: AgentRequest) -> Collection[str]:
 
 
 def write_notes(request: AgentRequest) -> Sequence[str]:
-    return [NO_PROFILE] if lacks_profile(request) else []
+    others = [agent.name for agent in list_enabled(request.context.tenant.config) if agent.id != ID]
+    services = f"Other services that the person can ask for: {', '.join(others) or 'none'}."
+    return [services, *([NO_PROFILE] if lacks_profile(request) else [])]

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from graph.policy import PLAN_PHASES, PLAN_WEEKLY_MINUTES
+from graph.policy import PLAN_ASSUMED_MINUTES, PLAN_PHASES, PLAN_WEEKLY_MINUTES
 from oria_runtime.catalog.trainings import Training
-
-# For a training of unknown length.
-ASSUMED_MINUTES = 60
 
 
 @dataclass(frozen=True)
@@ -75,4 +72,4 @@ def split_evenly(trainings: Sequence[Training], count: int) -> list[Sequence[Tra
 
 
 def count_minutes(training: Training) -> int:
-    return training.duration_minutes or ASSUMED_MINUTES
+    return training.duration_minutes or PLAN_ASSUMED_MINUTES

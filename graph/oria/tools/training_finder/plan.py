@@ -11,7 +11,7 @@ from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import read_prompt
 from graph.oria.tools.training_cards import write_lines
 from graph.oria.tools.training_finder.phases import Phase
-from graph.oria.tools.training_finder.texts import PHASE_TITLES, TIME_BOXES
+from graph.oria.tools.training_finder.texts import PHASE_TITLES, TIME_BOXES, WEEK_BOXES
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import PLAN_TEXT_SECONDS
 from oria_runtime.models.client import Models
@@ -83,6 +83,7 @@ def write_plan(phases: Sequence[Phase], texts: Sequence[PhaseText], locale: str)
 
 
 def write_phase(phase: Phase, text: PhaseText, locale: str) -> str:
-    box = pick_text(TIME_BOXES, locale).format(start=phase.start_week, end=phase.end_week, minutes=phase.minutes)
+    boxes = WEEK_BOXES if phase.start_week == phase.end_week else TIME_BOXES
+    box = pick_text(boxes, locale).format(start=phase.start_week, end=phase.end_week, minutes=phase.minutes)
     lines = [f"**{text.title}** ({box})", text.description, write_lines(phase.trainings)]
     return "\n".join(line for line in lines if line)

@@ -13,14 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.oria.prompts import read_sections
 from graph.oria.tools.clarification import WrittenQuestion, build_question
 from graph.oria.tools.training_finder.check import FOLDER, Check
-from graph.policy import PLAN_KNOWN_DIMENSIONS, PLAN_QUESTIONS, SCOPE_SECONDS
+from graph.policy import LIKELY, PLAN_KNOWN_DIMENSIONS, PLAN_QUESTIONS, SCOPE_SECONDS
 from oria_runtime.turns.models import Question
 
 Dimension = Literal["target", "background", "time", "preferences"]
 # In the order in which missing ones are asked for.
 DIMENSIONS: Final[tuple[Dimension, ...]] = ("target", "background", "time", "preferences")
 SKIP: Final = "skip"
-LIKELY: Final = 0.5
 
 SCOPE_LABEL: Final = "training_finder.scope"
 QUESTIONS_LABEL: Final = "training_finder.questions"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph.oria.tools.training_finder.request import Preparation, TrainingRequest
-from graph.policy import TRAINING_QUERY_CHARACTERS
+from graph.policy import TRAINING_PROFILE_TERMS, TRAINING_QUERY_CHARACTERS
 
 # Words that every training request has and many descriptions too: matching them would rank by chance.
 NOISE: Final = {
@@ -18,8 +18,6 @@ NOISE: Final = {
     "semana", "semanas", "mes", "meses", "hora", "horas",
 }  # fmt: skip
 WORD: Final = re.compile(r"\w[\w+#.-]*")
-# Terms of a profile that say what to learn, in the order of their use.
-PROFILE_LABELS: Final = 12
 
 
 @dataclass(frozen=True)
@@ -55,4 +53,4 @@ def list_profile_terms(profile: Mapping[str, Any]) -> list[str]:
         *profile.get("interests", ()),
         profile.get("job_title") or "",
     ]
-    return [term for term in terms if term][:PROFILE_LABELS]
+    return [term for term in terms if term][:TRAINING_PROFILE_TERMS]

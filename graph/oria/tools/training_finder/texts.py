@@ -21,15 +21,20 @@ PLAN_TITLES: Final[Texts] = {
     "es": "Su plan de aprendizaje",
 }
 PLAN_SUBTITLES: Final[Texts] = {
-    "en": "{weeks} weeks, {phases} phases",
-    "fr": "{weeks} semaines, {phases} phases",
-    "es": "{weeks} semanas, {phases} fases",
+    "en": "Weeks: {weeks}. Phases: {phases}.",
+    "fr": "Semaines : {weeks}. Phases : {phases}.",
+    "es": "Semanas: {weeks}. Fases: {phases}.",
 }
 PHASE_TITLES: Final[Texts] = {"en": "Phase {number}", "fr": "Phase {number}", "es": "Fase {number}"}
 TIME_BOXES: Final[Texts] = {
     "en": "weeks {start} to {end}, about {minutes} min",
     "fr": "semaines {start} à {end}, environ {minutes} min",
     "es": "semanas {start} a {end}, unos {minutes} min",
+}
+WEEK_BOXES: Final[Texts] = {
+    "en": "week {start}, about {minutes} min",
+    "fr": "semaine {start}, environ {minutes} min",
+    "es": "semana {start}, unos {minutes} min",
 }
 MISSES: Final[Texts] = {
     "en": "I found no training for this in the catalogue. Try other words, or fewer conditions.",
