@@ -17,7 +17,6 @@ from graph.policy import GATE_SECONDS, MEMORY_SECONDS, ROUTING_DECISION_SECONDS
 from oria_runtime.models.client import Models
 from oria_runtime.tenancy.tenants import TenantConfig
 
-
 STORED = ["I would like to become a manager.", "I work nights.", "I am interested in marketing."]
 
 
