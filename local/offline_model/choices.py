@@ -19,7 +19,7 @@ import numpy as np
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import SHORT_WORDS, Evidence
 from local.offline_model.phrases import GREETING_CLOSE, GREETING_WORDS, GREETINGS, asks, find_durations
-from local.offline_model.sentences import describe, split_sentences, unique
+from local.offline_model.sentences import describe, list_words, split_sentences, unique
 from local.offline_model.wire.decisions import Value
 
 Choice = Value | int
@@ -30,11 +30,13 @@ SEVERE_NEAR = 0.42
 SEVERE_MARGIN = 0.2
 KEEPING = 0.2
 SHARPNESS = 12.0
-PREDICATE_MIDDLE = 0.3
+PREDICATE_MIDDLE = 0.36
 PREDICATE_WIDTH = 0.05
 # A description that lists bare "questions, requests" means the form of a message, which its vector does not show.
 FORM = 0.3
 TIME_KNOWN = 0.95
+# A question about somebody's time is answered by hours a week, not by "for three months".
+SPARE_UNITS = ("minute", "hour")
 
 FALLBACK = re.compile(r"\b(?:default|otherwise|ordinary|anything else|everything else|none of the|vague)\b", re.I)
 UNDECIDED = re.compile(r"\b(?:ambiguous|unclear|unsure|uncertain|in doubt|otherwise|default)\b", re.I)
@@ -101,7 +103,8 @@ class Chooser:
         earlier = [] if LAST_ONLY.search(question) else evidence.earlier
         said = [text for text in (*earlier, evidence.latest) if not self.is_greeting(text)]
         if ABOUT_TIME.search(question):
-            return TIME_KNOWN if any(find_durations(text) for text in said) else 1.0 - TIME_KNOWN
+            spare = [unit for text in said for _, unit in find_durations(text) if unit in SPARE_UNITS]
+            return TIME_KNOWN if spare else 1.0 - TIME_KNOWN
         closeness = max((self.measure(text, question, 1) for text in said), default=0.0)
         return 1.0 / (1.0 + math.exp((PREDICATE_MIDDLE - closeness) / PREDICATE_WIDTH))
 
@@ -118,12 +121,19 @@ class Chooser:
         return best if closest[best] >= GREETING_CLOSE else None
 
     def measure(self, text: str, description: str, closest: int) -> float:
-        """The mean of the closest clauses of a description to any sentence of a text."""
+        """The mean of the closest clauses of a description to any sentence of a text; a clause that the text holds
+        word for word could not be closer."""
         clauses = describe(description)
         if not clauses or not text.strip():
             return 0.0
         rows = self._embedder.similarities(unique([text, *split_sentences(text)]), clauses)
-        return float(np.sort(rows.max(axis=0))[-closest:].mean())
+        held = [float(holds(text, clause)) for clause in clauses]
+        return float(np.sort(np.maximum(rows.max(axis=0), held))[-closest:].mean())
+
+
+def holds(text: str, clause: str) -> bool:
+    """Whether a text has a clause of several words in it."""
+    return " " in clause and f" {clause.casefold()} " in f" {' '.join(list_words(text))} "
 
 
 def name_choice(choice: Choice, description: str) -> str:

@@ -27,10 +27,13 @@ TITLE_WORDS = 8
 ITEMS = 3
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 VALUE_LINE = re.compile(r"^[-*]?\s*`?([\w -]+?)`?\s*:\s+(.+)$", re.MULTILINE)
+VALUE_IN_BRACKETS = re.compile(r"`([\w-]+)`\s+\(([^)]+)\)")
+SWITCH_VERB = re.compile(r"^(?:is|are|has|have|needs?|wants?|include)\s+")
 TITLE = re.compile(r"title|heading|headline|label|caption", re.IGNORECASE)
 QUESTION = re.compile(r"question", re.IGNORECASE)
 RETRACTING = re.compile(
-    r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|olvida\w*|ya no|borra\w*)\b",
+    r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|"
+    r"olvida\w*|ya no|borra\w*)\b",
     re.IGNORECASE,
 )
 OWN = re.compile(r"\b(?:i|i'm|my|me|je|j'\w+|mon|ma|mes|moi|yo|mi|mis|me)\b", re.IGNORECASE)
@@ -38,8 +41,10 @@ OWN = re.compile(r"\b(?:i|i'm|my|me|je|j'\w+|mon|ma|mes|moi|yo|mi|mis|me)\b", re
 
 @dataclass(frozen=True)
 class Field:
-    """A place in a schema: its name, its schema with references resolved, the record that it is filled from, and how
-    many records share what the person asked for."""
+    """A place in a schema: name, schema with references resolved, and the record that it is filled from.
+
+    `siblings` is how many records share the amounts that the person named.
+    """
 
     name: str
     schema: Schema
@@ -49,8 +54,9 @@ class Field:
 
     @property
     def hint(self) -> str:
-        """Name and description as words."""
-        return f"{self.name.replace('_', ' ')}. {self.schema.get('description') or ''}".strip(" .")
+        """Name and description as words, without the verb that makes a name a switch."""
+        name = SWITCH_VERB.sub("", humanize(self.name))
+        return f"{name}. {self.schema.get('description') or ''}".strip(" .")
 
     def inner(self, name: str, schema: Schema, record: Any = None) -> "Field":
         return Field(name, resolve(schema, self.root), self.root, record, self.siblings)
@@ -144,7 +150,7 @@ class Filler:
         return any(score >= FITTING for score in self._chooser.score(evidence, described).values())
 
     def _affirms(self, field: Field) -> bool:
-        return self._chooser.affirm(self._evidence, field.hint) >= AFFIRMED
+        return self._chooser.affirm(Evidence(self._evidence.request), field.hint) >= AFFIRMED
 
     def _count(self, field: Field, kind: str) -> int | float:
         number = self._find_number(field)
@@ -168,7 +174,7 @@ class Filler:
         """A string: a question about the record, a title, or what was asked."""
         subject = " ".join(unique(list_strings(drop_ids(field.record))))
         if QUESTION.search(field.hint):
-            topic = dict(VALUE_LINE.findall(self._instructions)).get(subject, subject) or self._evidence.request
+            topic = explain(subject, self._instructions) or self._evidence.request
             return bound(TEXTS["ask"][self._language].format(topic=humanize(topic).strip(" .?")), field.schema)
         if TITLE.search(field.name):
             return bound(make_title(subject or self._evidence.request), field.schema)
@@ -178,16 +184,27 @@ class Filler:
         """Whether an optional field has something to hold."""
         if copy_value(field) is not None:
             return True
-        kind = field.schema.get("type")
+        branches = field.schema.get("anyOf") or field.schema.get("oneOf")
+        if branches:
+            described = {"description": field.schema.get("description", "")}
+            real = [branch for branch in branches if branch.get("type") != "null"]
+            return any(self._fits(field.inner(field.name, {**described, **branch}, field.record)) for branch in real)
+        return self._fits_kind(field)
+
+    def _fits_kind(self, field: Field) -> bool:
+        latest = self._evidence.latest
         if "enum" in field.schema:
-            return self._chooser.measure(self._evidence.latest, " ".join(map(str, field.schema["enum"])), 1) >= FITTING
-        if kind in {"integer", "number"}:
-            return self._find_number(field) is not None
-        if kind == "boolean":
-            return self._affirms(field)
-        if kind == "array":
-            return bool(self._find_list(field))
-        return kind == "string" and self._chooser.measure(self._evidence.latest, field.hint, 1) >= FITTING
+            return self._chooser.measure(latest, " ".join(map(str, field.schema["enum"])), 1) >= FITTING
+        match field.schema.get("type"):
+            case "integer" | "number":
+                return self._find_number(field) is not None
+            case "boolean":
+                return self._affirms(field)
+            case "array":
+                return bool(self._find_list(field))
+            case "string":
+                return self._chooser.measure(latest, field.hint, 1) >= FITTING
+        return False
 
     def _fill_array(self, field: Field) -> list[Any]:
         items = resolve(field.schema.get("items", {"type": "string"}), field.root)
@@ -208,10 +225,9 @@ class Filler:
 
     def _is_kept_list(self, field: Field) -> bool:
         """Whether the list is one of statements that the data already holds by a similar name."""
-        last = list_words(field.name)[-1:]
-        return any(
-            last and last == list_words(key)[-1:] and isinstance(v, list) for key, v in self._evidence.data.items()
-        )
+        last = list_words(humanize(field.name))[-1:]
+        lists = [key for key, value in self._evidence.data.items() if isinstance(value, list)]
+        return any(last and last == list_words(humanize(key))[-1:] for key in lists)
 
     def _revise(self, kept: Sequence[str]) -> list[str]:
         """The list without what the person takes back, with what they say of themselves."""
@@ -251,6 +267,8 @@ def find_reference(reference: str, root: Schema) -> Schema:
 
 def copy_value(field: Field) -> Any:
     """The value that a record has under the field's name, if it is of the field's type."""
+    if isinstance(field.record, str) and field.record in field.schema.get("enum", ()):
+        return field.record
     if not isinstance(field.record, Mapping):
         return None
     value = field.record.get(field.name)
@@ -264,10 +282,16 @@ def copy_value(field: Field) -> Any:
     return value if fits else None
 
 
+def explain(name: str, instructions: str) -> str:
+    """What the instructions say that a name means: in a line `name: meaning`, or in brackets after it."""
+    lines = dict(VALUE_LINE.findall(instructions)) | dict(VALUE_IN_BRACKETS.findall(instructions))
+    return str(lines.get(name, name))
+
+
 def describe_values(values: Sequence[Any], description: str, instructions: str) -> dict[Any, str]:
     """What each value of an enum means: from lines `value: meaning` in its description or the instructions."""
-    lines = dict(VALUE_LINE.findall(instructions)) | dict(VALUE_LINE.findall(description))
-    return {value: lines.get(str(value)) or humanize(str(value)) for value in values}
+    text = f"{instructions}\n{description}"
+    return {value: humanize(explain(str(value), text)) for value in values}
 
 
 def walk_lists(data: Any) -> list[tuple[str, list[Any]]]:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import cache
 
 from local.offline_model.brain import OfflineBrain
 from local.offline_model.wire.api import ModelApi
@@ -18,6 +19,14 @@ PACE = 0.01
 START_SECONDS = 30.0
 
 
+@cache
+def load_brain() -> OfflineBrain:
+    """The one brain of a process; loading it takes a second or two."""
+    brain = OfflineBrain()
+    brain.load()
+    return brain
+
+
 def write_environ(url: str) -> dict[str, str]:
     """The environment of a process that shall use a server at this address."""
     return {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "offline"}
@@ -26,8 +35,7 @@ def write_environ(url: str) -> dict[str, str]:
 @asynccontextmanager
 async def serve_offline_model(port: int = 0, *, pace: float = 0.0) -> AsyncIterator[str]:
     """Serve in the running loop; gives the address without `/v1`. `pace` is the pause between words, in seconds."""
-    brain = OfflineBrain()
-    await asyncio.to_thread(brain.load)
+    brain = await asyncio.to_thread(load_brain)
     async with serve(ModelApi(brain, pace=pace).handle, port) as url:
         yield url
 
