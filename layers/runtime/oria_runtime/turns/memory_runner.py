@@ -74,7 +74,8 @@ async def run_memory(sandbox: "Sandbox", event: ApprovedEvent, invocation: Invoc
     async with asyncio.timeout(seconds):
         result = await _update(assistant, context)
     async with database.transaction() as connection:
-        await connection.execute(ADD_USAGE_SQL, (Jsonb(context.models.usage.as_json()), event.turn_id, token))
+        usage = Jsonb(context.models.usage.as_json()["labels"])
+        await connection.execute(ADD_USAGE_SQL, (usage, event.turn_id, token))
     count("memory_updates", result=result)
     await tracing.flush(sandbox.environ, invocation.margin())
     return {"result": result}

@@ -132,7 +132,7 @@ async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: C
     step = _step(assistant, claim, stop)
     spent = time.monotonic() - started
     budgets = {stage.budget_name: claim.budgets.get(stage.budget_name, 0.0) + spent} if stage.budget else {}
-    usage = context.models.usage.as_json()
+    usage = context.models.usage.as_json()["labels"]
     _count_usage(usage)
     await commit_stage(database, claim, saver, StageResult(step, assistant.read_agent(stop.values), usage, budgets))
     return type(step).__name__.lower()
