@@ -32,10 +32,9 @@ class Conversation:
     _seen: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    async def start(cls, client: httpx2.AsyncClient, locale: str = "en") -> "Conversation":
-        """A new conversation with Oria."""
-        body = {"assistant": "oria", "locale": locale}
-        return cls(client, str((await _post(client, "/v1/conversations", body))["id"]))
+    async def start(cls, client: httpx2.AsyncClient) -> "Conversation":
+        """A new conversation with Oria; without a locale, the language of each message decides."""
+        return cls(client, str((await _post(client, "/v1/conversations", {"assistant": "oria"}))["id"]))
 
     async def say(self, message: str, *expected: str) -> dict[str, Any]:
         """Send a message, print the answer as it streams, answer the turn. Raises DemoError for another status."""
@@ -101,10 +100,11 @@ def describe_answer(question: Mapping[str, Any], answer: Mapping[str, Any]) -> s
 
 def _print_outcome(turn: Mapping[str, Any], seconds: float, first_text: float | None) -> None:
     outcome = turn["outcome"] or {}
-    if outcome.get("text"):
+    questions = (outcome.get("interaction") or {}).get("questions", [])
+    if outcome.get("text") and not questions:
         print(f"oria   {_indent(outcome['text'])}")
-    for question in (outcome.get("interaction") or {}).get("questions", []):
-        print(f"   ?   {_indent(question['text'])}")
+    for question in questions:
+        print(f"oria ? {_indent(question['text'])}")
         for option in question["options"]:
             print(f"       - {option['label']}")
     for card in outcome.get("cards", []):

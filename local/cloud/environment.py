@@ -23,6 +23,8 @@ PASSED_NAMES = frozenset(
 def select_user_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables of the user's shell that workers may see; addresses of this machine never go through a proxy."""
     passed = {name: environ[name] for name in PASSED_NAMES if environ.get(name)}
+    if not any(name.lower().endswith("_proxy") for name in passed):
+        return passed
     no_proxy = ",".join(filter(None, [environ.get("NO_PROXY") or environ.get("no_proxy", ""), LOOPBACK]))
     return passed | {"NO_PROXY": no_proxy, "no_proxy": no_proxy}
 
