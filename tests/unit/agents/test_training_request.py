@@ -25,6 +25,7 @@ PROFILE = {
     [
         ("3 months", 13), ("six weeks", 6), ("a month", 4), ("10 days", 1), ("2 days", 1), ("6-week", 6),
         ("trois mois", 13),        ("dos meses", 9), ("un an", 52), ("12 semanas", 12), ("soon", None), ("", None),
+        ("4 hours a week for three months", 13), ("2 heures par semaine", None),
     ],
 )  # fmt: skip
 def test_plan_durations(text: str, weeks: int | None) -> None:

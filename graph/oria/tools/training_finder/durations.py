@@ -42,8 +42,11 @@ def read_minutes(text: str) -> int | None:
 
 
 def read_weeks(text: str) -> int | None:
-    """The first duration in days, weeks, months or years, in whole weeks, at least one."""
-    match = WEEKS_PATTERN.search(text)
+    """The first duration in days, weeks, months or years, in whole weeks, at least one.
+
+    The period of "four hours a week" is no duration of anything.
+    """
+    match = WEEKS_PATTERN.search(WEEKLY_PATTERN.sub(" ", text))
     return max(1, round(read_number(match["number"]) * find_factor(WEEKS, match["unit"]))) if match else None
 
 
