@@ -238,3 +238,10 @@ async def test_the_environment_that_beats_the_base_url_is_not_followed(
     monkeypatch.setenv("LANGSMITH_GATEWAY", "true")
     assert (await models.chat("mini", LABEL).ainvoke("hello")).text
     assert len(script.requests) == 1
+
+
+async def test_a_missing_key_is_an_access_error_before_any_request(script: Script, build: BuildModels) -> None:
+    models = build(environ={"OPENAI_BASE_URL": script.base_url})
+    with pytest.raises(ModelAccessError):
+        await models.chat("mini", LABEL).ainvoke("hello")
+    assert not script.requests

@@ -16,6 +16,7 @@ from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 from langchain_core.runnables import RunnableConfig
 from langchain_openai import ChatOpenAI
 from langchain_openai.data._profiles import _PROFILES
+from openai import LengthFinishReasonError
 from pydantic import PrivateAttr
 
 from oria_runtime.errors import ConfigurationError
@@ -51,7 +52,11 @@ class TaskChat(ChatOpenAI):
 
     async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
         with provider_errors():
-            result = await super()._agenerate(*args, **kwargs)
+            try:
+                result = await super()._agenerate(*args, **kwargs)
+            except LengthFinishReasonError as error:
+                self._count_cut(error)
+                raise
         if not result.generations:
             raise ModelMalformedError("the provider's answer has no choices")
         self._accept(result.generations[0].message, result.generations[0].generation_info)
@@ -75,6 +80,12 @@ class TaskChat(ChatOpenAI):
         if any((choice.get("delta") or {}).get("refusal") for choice in chunk.get("choices") or ()):
             raise ModelRefusalError("the model refused to answer")
         return super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+
+    def _count_cut(self, error: LengthFinishReasonError) -> None:
+        """Count an answer under a schema that the SDK raises instead of returning it, because it was cut."""
+        usage = error.completion.usage
+        tokens = Tokens(input=usage.prompt_tokens, output=usage.completion_tokens) if usage else Tokens()
+        self._usage.record(self._label, self.model_name, tokens)
 
     def _accept(self, message: Any, generation_info: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """Count an answer, then check it: the tokens of a refusal are paid too. Returns the provider's notes."""

@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from oria_runtime.models.errors import ModelAccessError
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -33,7 +35,12 @@ class Endpoint:
     api_key: str = field(repr=False)
 
     async def read_key(self) -> str:
-        """The key as the async callable that keeps ChatOpenAI from building a second, synchronous client."""
+        """The key as the async callable that keeps ChatOpenAI from building a second, synchronous client.
+
+        Raises ModelAccessError when there is none.
+        """
+        if not self.api_key:
+            raise ModelAccessError("OPENAI_API_KEY is not set")
         return self.api_key
 
 
