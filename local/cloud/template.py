@@ -37,6 +37,12 @@ class Template:
             {**self.parameters}, self._raw.get("Conditions", {}), self._raw.get("Mappings", {}), {}
         )
 
+    def missing_parameters(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Name and declaration of the parameters that have no value yet."""
+        for name, body in self._raw.get("Parameters", {}).items():
+            if name not in self.parameters:
+                yield name, body
+
     def resources(self, *types: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Logical id and unresolved properties of the resources of some types whose condition holds."""
         for name, body in self._raw.get("Resources", {}).items():
