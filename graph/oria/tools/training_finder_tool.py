@@ -136,8 +136,9 @@ async def deliver_plan(
 ) -> ToolResult:
     """The trainings in phases. Their order is the search's."""
     context, locale = runtime.context, runtime.context.turn.locale
-    weeks = read_weeks(request.plan_duration) or read_weeks(answers.get("time", ""))
-    weekly = read_weekly_minutes(answers.get("time", "")) or read_weekly_minutes(query.text)
+    times = [request.plan_duration, answers.get("time", ""), request.query]
+    weeks = next((found for text in times if (found := read_weeks(text))), None)
+    weekly = next((found for text in [*times[1:], query.text] if (found := read_weekly_minutes(text))), None)
     phases = build_phases(trainings, weeks=weeks, weekly_minutes=weekly)
     planned = [training for phase in phases for training in phase.trainings]
     phase_texts = await write_phase_texts(query.text, phases, context.models, locale)

@@ -7,9 +7,9 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from oria_runtime.catalog.search import Fusion, TrainingFilters, search_trainings
+from oria_runtime.catalog.search import Fusion, TrainingFilters, fuse, search_trainings
 from oria_runtime.catalog.trainings import read_trainings
-from oria_runtime.db.pool import Pool, TenantDatabase
+from oria_runtime.db.pool import Connection, Pool, TenantDatabase
 from tests.support.database import DatabaseUrls, create_tenant
 from tests.support.trainings import add_training, make_vector
 
@@ -48,6 +48,26 @@ async def test_vector_retrieval_finds_what_no_word_does_in_order_of_distance(dat
         await add_training(database, f"t{index}", title="x", vector=make_vector(angle))
     await add_training(database, "foreign model", title="x", vector=make_vector(0.0), model="another")
     assert await search(database, "unrelated words", vector=make_vector(0.0)) == ["t1", "t0", "t2"]
+
+
+async def test_the_order_is_the_fusion_of_both_lists_and_nothing_else(database: TenantDatabase) -> None:
+    random = Random(3)
+    for number in range(30):
+        title = " ".join(random.sample(["python", "data", "reports", "teams", "law"], random.randint(1, 5)))
+        await add_training(database, f"t{number:02}", title=title, vector=make_vector(random.uniform(0, 3)))
+    vector = make_vector(0.0)
+    async with database.transaction() as connection:
+        arguments = "null, null, null, null, '{}', 50"
+        by_text = await read_ids(connection, f"search_trainings_by_text('python data', {arguments})")
+        by_vector = await read_ids(connection, f"search_trainings_by_vector('{vector}', 'test', {arguments})")
+    expected = fuse([(1.0, by_text), (1.0, by_vector)], k=60)[:10]
+    assert await search(database, "python data", vector=vector) == expected
+    assert expected not in (by_text[:10], by_vector[:10])
+
+
+async def read_ids(connection: Connection, call: str) -> list[str]:
+    cursor = await connection.execute(f"select training_id from {call}".encode())
+    return [row["training_id"] for row in await cursor.fetchall()]
 
 
 async def test_filters_are_hard(database: TenantDatabase) -> None:
