@@ -7,7 +7,9 @@ from uuid import UUID, uuid4
 import httpx2
 
 from oria_runtime.db.pool import TenantDatabase
-from tests.integration.http.conftest import BASE_URL, RecordingBus
+from oria_runtime.sandbox import Sandbox
+from tests.integration.http.conftest import BASE_URL, RecordingBus, connect, join_apps, serve
+from tests.integration.http.issuer import Issuer
 from tests.integration.http.worker import QUESTIONS, block, complete, fail, pause
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(32)).decode()
@@ -82,6 +84,13 @@ async def test_waiting_in_vain_gives_202(ada: httpx2.AsyncClient) -> None:
     assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
     assert "location" in answer.headers
     assert answer.headers["preference-applied"] == "wait=1"
+
+
+async def test_waiting_ends_before_the_gateway_cuts(sandbox: Sandbox, issuer: Issuer, tenant: UUID) -> None:
+    app = join_apps(sandbox, request_seconds=2.0)
+    async with serve(app) as address, connect(address, issuer.token(tenant)) as client:
+        answer = await client.post("/chat", json={"message": "Hi"}, headers={"Prefer": "wait=25"})
+    assert (answer.status_code, answer.json()["status"]) == (202, "accepted")
 
 
 async def test_preferences_nobody_knows_are_ignored(ada: httpx2.AsyncClient) -> None:

@@ -22,7 +22,7 @@ async def answer_turn(caller: Caller, turn: Turn, wait: int | None) -> Response:
     if wait:
         with suppress(OperationalError):
             # The turn is accepted, whatever becomes of looking at it.
-            turn = await wait_for_outcome(caller.database, caller.user_id, turn.id, wait)
+            turn = await wait_for_outcome(caller.database, caller.user_id, turn.id, caller.limit_wait(wait))
         headers["Preference-Applied"] = f"wait={wait}"
     waited = wait is not None and has_outcome(turn)
     address = caller.services.link("turns", turn.id)

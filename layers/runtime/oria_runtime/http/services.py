@@ -1,5 +1,6 @@
 """What the routes share: the sandbox, the verifier of tokens, links, and the caller of a request."""
 
+import asyncio
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +15,6 @@ from oria_runtime.errors import ForbiddenError, NotFoundError, UnauthenticatedEr
 from oria_runtime.http import limits
 from oria_runtime.settings import TokenSettings
 from oria_runtime.tenancy.identity import Identity, TokenVerifier
-from oria_runtime.tenancy.sealed_context import ContextSealer
 from oria_runtime.tenancy.tenants import Tenant, read_tenant
 
 if TYPE_CHECKING:
@@ -35,10 +35,6 @@ class Services:
         return TokenVerifier(TokenSettings.from_environ(self.sandbox.environ))
 
     @cached_property
-    def sealer(self) -> ContextSealer:
-        return ContextSealer(self.sandbox.settings.kms_key_id)
-
-    @cached_property
     def events(self) -> "EventBridgeClient":
         """EventBridge with the patience of the health check."""
         import boto3
@@ -56,19 +52,24 @@ class Services:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks, and the database as their tenant sees it."""
+    """Who asks, and the database as their tenant sees it. `deadline` of the request is on the loop's clock."""
 
     identity: Identity
     database: TenantDatabase
     services: Services
+    deadline: float
 
     @property
     def user_id(self) -> str:
         return self.identity.user_id
 
+    def limit_wait(self, seconds: float) -> float:
+        """The part of a wait that leaves time to answer."""
+        return max(0.0, min(seconds, self.deadline - asyncio.get_running_loop().time() - limits.ANSWER_SECONDS))
+
     async def seal_token(self, turn_id: UUID) -> bytes:
         """The caller's token, sealed for the tools of a turn."""
-        sealer = self.services.sealer
+        sealer = self.services.sandbox.sealer
         return await sealer.seal(self.identity.token, tenant_id=self.identity.tenant_id, turn_id=turn_id)
 
     async def read_tenant(self) -> Tenant:
@@ -92,8 +93,9 @@ async def authenticate(request: Request) -> None:
     if scheme.lower() != "bearer" or not token.strip():
         raise UnauthenticatedError("A bearer token is needed.")
     services = find_services(request)
+    deadline = asyncio.get_running_loop().time() + services.request_seconds
     identity = await services.verifier.verify(token.strip())
-    request.state.caller = Caller(identity, services.sandbox.database(identity.tenant_id), services)
+    request.state.caller = Caller(identity, services.sandbox.database(identity.tenant_id), services, deadline)
 
 
 bearer = HTTPBearer(bearerFormat="JWT", auto_error=False, description="A JWT with tenant and user claims.")

@@ -23,7 +23,13 @@ STREAM_RESPONSES: Responses = {
     },
     204: {"description": "The turn has ended or waits for answers, and every event has been seen."},
 }
-LastEventId = Annotated[str | None, Header(description="The id of the last event seen; absent or -1: from the start.")]
+LastEventId = Annotated[
+    str | None,
+    Header(
+        alias="Last-Event-ID",
+        description="The id of the last event seen; absent or -1: from the start. No number: 400.",
+    ),
+]
 
 
 def create_router(pace: Pace) -> APIRouter:

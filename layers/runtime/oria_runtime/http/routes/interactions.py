@@ -1,8 +1,6 @@
 """Answers to the questions that a turn waits for."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Response
 
 from oria_runtime.http.answering import answer_turn
 from oria_runtime.http.documentation import problems
@@ -10,7 +8,7 @@ from oria_runtime.http.headers import read_wait
 from oria_runtime.http.requests import InteractionResponse
 from oria_runtime.http.responses import TurnView
 from oria_runtime.http.routes.parameters import InteractionId
-from oria_runtime.http.routes.turns import TURN_RESPONSES
+from oria_runtime.http.routes.turns import TURN_RESPONSES, Prefer
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import CurrentCaller
 from oria_runtime.http.submitting import submit_response
@@ -30,7 +28,7 @@ async def respond(
     caller: CurrentCaller,
     interaction_id: InteractionId,
     body: InteractionResponse,
-    prefer: Annotated[str | None, Header(description="As for a turn.")] = None,
+    prefer: Prefer = None,
 ) -> Response:
     """Covers every question of the interaction, each by a text, by option ids or by a skip; or cancels the workflow."""
     turn = await submit_response(caller, interaction_id, body)

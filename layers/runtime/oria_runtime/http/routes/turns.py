@@ -19,10 +19,19 @@ from oria_runtime.turns.reading import read_turn as read
 router = APIRouter(tags=["turns"], route_class=CallerRoute)
 
 Prefer = Annotated[
-    str | None, Header(description="`wait=N` answers 200 with the outcome if it comes within N (at most 25) seconds.")
+    str | None,
+    Header(
+        alias="Prefer",
+        description="`wait=N` answers 200 with the outcome if it comes within N (at most 25) seconds.",
+    ),
 ]
 IdempotencyKey = Annotated[
-    str | None, Header(description="Repeats with this key and body give the same turn; another body is a 422.")
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        description="Repeats with this key and body give the same turn; another body is a 422.",
+        examples=["6f9c1e0a-2b1d-4f7e-9a51-d2c8a3b4e5f6"],
+    ),
 ]
 
 TURN_RESPONSES: Responses = {
