@@ -14,7 +14,7 @@ from local.offline_model.replies import Speaker
 from local.offline_model.tools import ToolPicker
 from local.offline_model.wire.answers import Answer
 from local.offline_model.wire.decisions import DecisionRequest, Question, render_choice, render_predicate
-from local.offline_model.wire.prompts import Prompt, Tool
+from local.offline_model.wire.prompts import Prompt, Tool, ToolCall
 
 
 class OfflineBrain:
@@ -45,18 +45,26 @@ class OfflineBrain:
     def _answer(self, prompt: Prompt) -> Answer:
         evidence = read_prompt_evidence(prompt)
         language = pick_language(prompt, evidence)
-        filler = Filler(self._embedder, self._chooser, evidence, language, prompt.system_text)
+        filler = Filler(
+            self._embedder,
+            self._chooser,
+            evidence,
+            language,
+            instructions=prompt.system_text,
+            eager=prompt.schema is None,
+        )
         if prompt.schema is not None:
             return Answer(json.dumps(filler.fill(prompt.schema), ensure_ascii=False))
-
-        def fill(tool: Tool) -> dict[str, Any]:
-            filled: dict[str, Any] = filler.fill({"type": "object", **tool.parameters})
-            return filled
-
-        call = ToolPicker(self._chooser, fill).pick(prompt, evidence)
+        call = self._pick_call(filler, prompt, evidence)
         if call is not None:
             return Answer(tool_calls=[call])
         return Answer(self._speaker.reply(prompt, evidence, language))
+
+    def _pick_call(self, filler: Filler, prompt: Prompt, evidence: Evidence) -> ToolCall | None:
+        def fill(tool: Tool) -> dict[str, Any]:
+            return dict(filler.fill(complete(tool)))
+
+        return ToolPicker(self._chooser, fill, lambda tool: filler.lacks(complete(tool))).pick(prompt, evidence)
 
     def _decide(self, request: DecisionRequest) -> list[dict[str, Any]]:
         evidence = read_text_evidence(request.text)
@@ -66,6 +74,11 @@ class OfflineBrain:
         if question.type == "predicate":
             return render_predicate(question, self._chooser.affirm(evidence, question.instructions))
         return render_choice(question, self._chooser.weigh(evidence, question.options, question.instructions))
+
+
+def complete(tool: Tool) -> dict[str, Any]:
+    """The schema of a tool's arguments with the parts that a tool without parameters leaves out."""
+    return {"type": "object", "properties": {}, "required": [], **tool.parameters}
 
 
 def pick_language(prompt: Prompt, evidence: Evidence) -> Language:

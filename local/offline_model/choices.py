@@ -46,7 +46,9 @@ ABOUT_TIME = re.compile(
     r"\b(?:hours?|minutes|how much time|available time|time (?:they|the person) ha(?:ve|s))\b", re.I
 )
 LAST_ONLY = re.compile(r"\b(?:latest|last)\b", re.I)
-DOUBTFUL = re.compile(r"\b(?:doubt|open whether|unclear|uncertain|cannot tell)\b", re.I)
+DOUBTFUL = re.compile(
+    r"\b(?:doubt|open whether|unclear|uncertain|cannot (?:tell|be interpreted|be understood))\b", re.I
+)
 
 
 class Chooser:

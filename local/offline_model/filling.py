@@ -16,13 +16,13 @@ import numpy as np
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, list_strings
-from local.offline_model.phrases import TEXTS, Language, asks, find_durations
+from local.offline_model.phrases import TEXTS, Language, asks, find_duration_text, find_durations
 from local.offline_model.sentences import list_words, split_sentences, unique
 
 Schema = Mapping[str, Any]
 FITTING = 0.34
 LIST_FITTING = 0.3
-AFFIRMED = 0.8
+AFFIRMED = 0.75
 TITLE_WORDS = 8
 ITEMS = 3
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
@@ -30,6 +30,7 @@ VALUE_LINE = re.compile(r"^[-*]?\s*`?([\w -]+?)`?\s*:\s+(.+)$", re.MULTILINE)
 VALUE_IN_BRACKETS = re.compile(r"`([\w-]+)`\s+\(([^)]+)\)")
 SWITCH_VERB = re.compile(r"^(?:is|are|has|have|needs?|wants?|include)\s+")
 TITLE = re.compile(r"title|heading|headline|label|caption", re.IGNORECASE)
+LENGTH = re.compile(r"how long|duration", re.IGNORECASE)
 QUESTION = re.compile(r"question", re.IGNORECASE)
 RETRACTING = re.compile(
     r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|"
@@ -63,16 +64,32 @@ class Field:
 
 
 class Filler:
-    """Fills schemas from evidence. The system text `instructions` may describe enum values."""
+    """Fills schemas from evidence. The system text `instructions` may describe enum values.
+
+    `eager` puts the request into a required list of texts that the data has nothing for, as a tool's arguments want.
+    """
 
     def __init__(
-        self, embedder: Embedder, chooser: Chooser, evidence: Evidence, language: Language, instructions: str = ""
+        self,
+        embedder: Embedder,
+        chooser: Chooser,
+        evidence: Evidence,
+        language: Language,
+        *,
+        instructions: str = "",
+        eager: bool = False,
     ) -> None:
         self._embedder = embedder
         self._chooser = chooser
         self._evidence = evidence
         self._language = language
         self._instructions = instructions
+        self._eager = eager
+
+    def lacks(self, schema: Schema) -> bool:
+        """Whether a required list of records or identifiers is nowhere in the data: nothing could be put there."""
+        required = (Field(name, resolve(schema["properties"][name], schema), schema) for name in schema["required"])
+        return any(is_record_list(field) and not self._find_list(field) for field in required)
 
     def fill(self, schema: Schema) -> Any:
         """The instance of a whole schema."""
@@ -178,6 +195,8 @@ class Filler:
             return bound(TEXTS["ask"][self._language].format(topic=humanize(topic).strip(" .?")), field.schema)
         if TITLE.search(field.name):
             return bound(make_title(subject or self._evidence.request), field.schema)
+        if LENGTH.search(field.hint):
+            return find_duration_text(self._evidence.request)
         return bound(subject or self._evidence.request or field.name, field.schema)
 
     def _fits(self, field: Field) -> bool:
@@ -203,8 +222,13 @@ class Filler:
             case "array":
                 return bool(self._find_list(field))
             case "string":
-                return self._chooser.measure(latest, field.hint, 1) >= FITTING
+                return self._fits_text(field)
         return False
+
+    def _fits_text(self, field: Field) -> bool:
+        if LENGTH.search(field.hint):
+            return bool(find_duration_text(self._evidence.request))
+        return self._chooser.measure(self._evidence.latest, field.hint, 1) >= FITTING
 
     def _fill_array(self, field: Field) -> list[Any]:
         items = resolve(field.schema.get("items", {"type": "string"}), field.root)
@@ -221,7 +245,7 @@ class Filler:
         kept = [text for record in found for text in list(list_strings(record))[:1]]
         if self._is_kept_list(field):
             return self._revise(kept)
-        return kept or [self._evidence.request] * low
+        return kept or [self._evidence.request] * max(low, int(self._eager))
 
     def _is_kept_list(self, field: Field) -> bool:
         """Whether the list is one of statements that the data already holds by a similar name."""
@@ -256,6 +280,12 @@ def resolve(schema: Schema, root: Schema) -> Schema:
         rest = {key: value for key, value in schema.items() if key not in {"$ref", "allOf"}}
         schema = {**target, **rest}
     return schema
+
+
+def is_record_list(field: Field) -> bool:
+    """Whether a field is a list of objects, or of identifiers by its name."""
+    items = resolve(field.schema.get("items", {}), field.root)
+    return field.schema.get("type") == "array" and (items.get("type") == "object" or field.name.endswith("_ids"))
 
 
 def find_reference(reference: str, root: Schema) -> Schema:

@@ -137,6 +137,11 @@ def find_durations(text: str) -> list[tuple[float, str]]:
     return [(read_number(number), read_unit(unit)) for number, unit in DURATION.findall(text)]
 
 
+def find_duration_text(text: str) -> str:
+    """The last amount of time as the text words it, or nothing."""
+    return next((match.group(0) for match in reversed(list(DURATION.finditer(text)))), "")
+
+
 def read_number(text: str) -> float:
     return SMALL_NUMBERS.get(text.casefold(), 0) or float(text.replace(",", "."))
 

@@ -21,10 +21,11 @@ USEFUL = 0.27
 
 @dataclass(frozen=True)
 class ToolPicker:
-    """Picks the call to make next. `fill` makes arguments for a tool's parameters."""
+    """Picks the call to make next. `fill` makes arguments for a tool's parameters, `lacks` says that it cannot."""
 
     chooser: Chooser
     fill: Callable[[Tool], dict[str, Any]]
+    lacks: Callable[[Tool], bool]
 
     def pick(self, prompt: Prompt, evidence: Evidence) -> ToolCall | None:
         """A call, or None to answer. Honours `tool_choice`: none, required, or a tool's name."""
@@ -35,7 +36,10 @@ class ToolPicker:
         made = list_calls(prompt)
         if not forced and (made or self.chooser.is_greeting(evidence.latest)):
             return None
-        tool, score = self._find_best(named or prompt.tools, prompt, evidence)
+        candidates = named if forced and named else [tool for tool in prompt.tools if forced or not self.lacks(tool)]
+        if not candidates:
+            return None
+        tool, score = self._find_best(candidates, prompt, evidence)
         if not forced and score < USEFUL:
             return None
         arguments = self.fill(tool)
