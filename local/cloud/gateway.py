@@ -25,6 +25,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 BODY_LIMIT_BYTES = 10 * 1024 * 1024
+# Answers that have no body and no length of one (RFC 9110, section 8.6).
+NO_CONTENT = frozenset({204, 304})
 
 # AWS's own answers by gateway response type; a template may word them otherwise.
 OWN_RESPONSES = {
@@ -67,11 +69,14 @@ class Gateway:
         if scope["type"] != "http":
             return
         request = _read_head(scope)
-        body = await _read_body(receive)
-        if body is None:
+        try:
+            request = replace(request, body=await _read_body(receive))
+        except PayloadTooLargeError:
             await _send_whole(send, self._own_response("REQUEST_TOO_LARGE", request))
+        except ConnectionAbortedError:
             return
-        await self._answer(replace(request, body=body), receive, send)
+        else:
+            await self._answer(request, receive, send)
 
     async def _answer(self, request: HttpRequest, receive: Receive, send: Send) -> None:
         page = self._pages.answer(request.path) if request.method == "GET" else None
@@ -158,14 +163,16 @@ def _read_head(scope: Scope) -> HttpRequest:
     )
 
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body, None when it is over the limit."""
+async def _read_body(receive: Receive) -> bytes:
+    """The whole body. Raises PayloadTooLargeError over the limit, ConnectionAbortedError when the client has gone."""
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionAbortedError
         body += message.get("body", b"")
         if len(body) > BODY_LIMIT_BYTES:
-            return None
+            raise PayloadTooLargeError
         if not message.get("more_body", False):
             return bytes(body)
 
@@ -194,6 +201,8 @@ def _encode(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 
 
 async def _send_whole(send: Send, response: HttpResponse) -> None:
-    headers = [*response.headers, ("Content-Length", str(len(response.body)))]
+    headers = [*response.headers]
+    if response.status not in NO_CONTENT:
+        headers.append(("Content-Length", str(len(response.body))))
     await send({"type": "http.response.start", "status": response.status, "headers": _encode(headers)})
     await send({"type": "http.response.body", "body": response.body})

@@ -62,6 +62,12 @@ async def test_an_event_that_gets_no_worker_in_time_is_too_old(cloud: LocalCloud
     assert record["requestPayload"] == {"late": True}
 
 
+async def test_a_dead_letter_queue_gets_the_event_itself(cloud: LocalCloud) -> None:
+    await cloud.invoke_async("Doomed", {"do": "raise"})
+
+    assert await _receive(cloud, "Dead") == [{"do": "raise"}]
+
+
 class RecordsTwice(NoFaults):
     """Failure records arrive twice."""
 

@@ -78,6 +78,13 @@ async def test_a_malformed_answer_is_a_bad_gateway(client: httpx2.AsyncClient) -
     assert response.json() == {"message": "Internal server error"}
 
 
+async def test_an_answer_without_content_has_no_length(client: httpx2.AsyncClient) -> None:
+    response = await client.get("/v1/nothing")
+
+    assert response.status_code == 204
+    assert "content-length" not in response.headers
+
+
 async def test_a_body_over_ten_megabytes_is_refused_in_the_words_of_the_template(client: httpx2.AsyncClient) -> None:
     response = await client.post("/v1/things", content=b"x" * (10 * 1024 * 1024 + 1))
 

@@ -48,6 +48,8 @@ def serve(event: dict[str, Any], context: Any) -> Any:
         return "not a proxy response"
     if event["path"] == "/v1/slow":
         time.sleep(float(event["queryStringParameters"]["seconds"]))
+    if event["path"] == "/v1/nothing":
+        return {"statusCode": 204}
     return {"statusCode": 201, "headers": {"X-Kept": "yes"}, "body": json.dumps(event)}
 
 
