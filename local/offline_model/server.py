@@ -15,6 +15,7 @@ BANNER = (
     "  a demonstration, not a judge: it compares sentences and repeats what it is given, without any language model.\n"
     "  Set OPENAI_API_KEY, or OPENAI_BASE_URL for any compatible server, to use a real one."
 )
+PREFIX = "offline-"
 PACE = 0.01
 START_SECONDS = 30.0
 
@@ -36,7 +37,7 @@ def write_environ(url: str) -> dict[str, str]:
 async def serve_offline_model(port: int = 0, *, pace: float = 0.0) -> AsyncIterator[str]:
     """Serve in the running loop; gives the address without `/v1`. `pace` is the pause between words, in seconds."""
     brain = await asyncio.to_thread(load_brain)
-    async with serve(ModelApi(brain, pace=pace).handle, port) as url:
+    async with serve(ModelApi(brain, prefix=PREFIX, pace=pace).handle, port) as url:
         yield url
 
 

@@ -27,10 +27,12 @@ class Brain(Protocol):
 
 
 class ModelApi:
-    """Routes requests to a brain. `pace` is the pause between streamed pieces, in seconds."""
+    """Routes requests to a brain. `pace` is the pause between streamed pieces, in seconds; answers name the asked model
+    behind `prefix`, so that nobody takes them for its own."""
 
-    def __init__(self, brain: Brain, *, pace: float = 0.0) -> None:
+    def __init__(self, brain: Brain, *, prefix: str, pace: float = 0.0) -> None:
         self._brain = brain
+        self._prefix = prefix
         self._pace = pace
 
     async def handle(self, request: HttpRequest) -> HttpReply:
@@ -38,7 +40,8 @@ class ModelApi:
         if request.method != "POST":
             return reply_error(404, f"no such route: {request.method} {request.path}")
         try:
-            return await self._route(request.path, request.read_json())
+            body = request.read_json()
+            return await self._route(request.path, {**body, "model": f"{self._prefix}{body['model']}"})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return reply_error(400, f"the request cannot be read: {type(error).__name__}: {error}")
 

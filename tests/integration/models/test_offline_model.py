@@ -146,6 +146,8 @@ async def test_answers_say_which_model_they_are_from(offline: Models) -> None:
     answer: AIMessage = await offline.chat("mini", "test").ainvoke("Hello")
     metadata = answer.response_metadata
     assert "offline-model" in str(metadata.get("metadata") or metadata.get("system_fingerprint"))
+    assert metadata["model_name"] == "offline-gpt-6-luna"
+    assert offline.usage.labels["test"].cost is None
 
 
 class Step(BaseModel):

@@ -7,6 +7,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph import START, StateGraph
 from pydantic import BaseModel, Field
 
+from local.offline_model.wire.answers import TokenCount
 from oria_runtime.models.client import Models
 from oria_runtime.models.errors import (
     ModelError,
@@ -87,7 +88,7 @@ async def test_an_answer_outside_the_schema_raises(
 @pytest.mark.parametrize(
     ("step", "error"),
     [
-        (give({"title": "Python", "phases": [], "note": None}), None),
+        (say('{"title": "Python", "phases": [], "note": null}', tokens=TokenCount(700, 90)), None),
         (refuse(), ModelRefusalError),
         (cut('{"title": "Py'), ModelIncompleteError),
         (say("Here is your plan"), ModelMalformedError),
@@ -115,3 +116,7 @@ async def test_nothing_changes_when_the_graph_streams_its_messages(
         pass
     assert [type(raised) for raised in caught] == ([error] if error else [])
     assert script.requests[0].body["stream"] is True
+    if error is None:
+        paid = models.usage.labels["training_finder.plan"]
+        assert (paid.calls, paid.input_tokens, paid.output_tokens) == (1, 700, 90)
+        assert paid.cost == pytest.approx((700 * 0.1 + 90 * 0.5) / 1e6)

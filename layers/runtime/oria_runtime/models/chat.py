@@ -11,7 +11,7 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 from langchain_core.runnables import RunnableConfig
 from langchain_openai import ChatOpenAI
@@ -59,7 +59,10 @@ class TaskChat(ChatOpenAI):
                 raise
         if not result.generations:
             raise ModelMalformedError("the provider's answer has no choices")
-        self._accept(result.generations[0].message, result.generations[0].generation_info)
+        message: Any = result.generations[0].message
+        metadata = read_metadata(result.generations[0])
+        self._count(message, metadata.get("model_name") or (result.llm_output or {}).get("model_name"))
+        check_answer(message, metadata)
         return result
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
@@ -71,7 +74,14 @@ class TaskChat(ChatOpenAI):
         whole = merge_chat_generation_chunks(chunks)
         if whole is None:
             raise ModelIncompleteError("the stream ended before the answer began")
-        check_stream_end(self._accept(whole.message, whole.generation_info))
+        # Under a schema the SDK repeats usage and model in a last chunk of its own: merged they would be doubled.
+        reported = next((chunk for chunk in reversed(chunks) if read_tokens(chunk.message).input), whole)
+        served = next((name for chunk in reversed(chunks) if (name := read_metadata(chunk).get("model_name"))), None)
+        self._count(reported.message, served)
+        message: Any = whole.message
+        metadata = read_metadata(whole)
+        check_answer(message, metadata)
+        check_stream_end(metadata)
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **kwargs: Any
@@ -87,12 +97,9 @@ class TaskChat(ChatOpenAI):
         tokens = Tokens(input=usage.prompt_tokens, output=usage.completion_tokens) if usage else Tokens()
         self._usage.record(self._label, self.model_name, tokens)
 
-    def _accept(self, message: Any, generation_info: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        """Count an answer, then check it: the tokens of a refusal are paid too. Returns the provider's notes."""
-        self._usage.record(self._label, self.model_name, read_tokens(message))
-        metadata = {**(generation_info or {}), **message.response_metadata}
-        check_answer(message, metadata)
-        return metadata
+    def _count(self, message: Any, served: str | None) -> None:
+        """Count an answer, also one that is refused afterwards, at the price of the model that served it."""
+        self._usage.record(self._label, served or self.model_name, read_tokens(message))
 
 
 def build_chat(
@@ -126,6 +133,11 @@ def build_chat(
     chat._label = label
     chat._usage = usage
     return chat
+
+
+def read_metadata(generation: ChatGeneration) -> dict[str, Any]:
+    """What the provider says about an answer; chat completions leave it on the generation, responses on the message."""
+    return {**(generation.generation_info or {}), **generation.message.response_metadata}
 
 
 def read_abilities(model: str) -> Mapping[str, Any]:

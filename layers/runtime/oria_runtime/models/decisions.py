@@ -42,14 +42,14 @@ SUM_TOLERANCE = 0.01
 class TaskDecisions(OpenAIDecisions):
     """OpenAIDecisions that counts the raw usage and rejects doubled answers before parsing drops them."""
 
-    _count: Callable[[Tokens], None] = PrivateAttr()
+    _count: Callable[[str, Tokens], None] = PrivateAttr()
 
     async def _adecide(self, request: DecisionRequest) -> DecisionResponse:
         payload = self._payload(request)
         with provider_errors():
             response = await self._async_client.post("/decisions", body=payload, cast_to=httpx2.Response)
             body = response.json()
-            self._count(read_tokens(body.get("usage") or {}))
+            self._count(body["model"], read_tokens(body.get("usage") or {}))
             check_names([answer["name"] for answer in body["answers"]])
             return self._record_usage(_parse_response(cast(Any, response)))
 
@@ -73,7 +73,7 @@ async def ask_decisions(
         max_retries=MAX_RETRIES,
         default_headers={TASK_HEADER: label},
     )
-    decisions._count = lambda tokens: usage.record(label, model, tokens, output_charged=False)
+    decisions._count = lambda served, tokens: usage.record(label, served, tokens, output_charged=False)
     request: DecisionRequest = {"input": input, "questions": dict(questions)}
     response = await decisions.ainvoke(request, name_run(label, callbacks))
     return check_answers(questions, response.answers)

@@ -21,15 +21,14 @@ LABEL = "embeddings"
 class CountedEmbeddings:
     """The SDK's embeddings resource as OpenAIEmbeddings uses it, which drops the usage of each answer."""
 
-    def __init__(self, client: AsyncOpenAI, model: str, usage: Usage) -> None:
+    def __init__(self, client: AsyncOpenAI, usage: Usage) -> None:
         self._client = client
-        self._model = model
         self._usage = usage
 
     async def create(self, **kwargs: Any) -> Any:
         response = await self._client.embeddings.create(**kwargs)
         reported = response.usage.prompt_tokens if response.usage else 0
-        self._usage.record(LABEL, self._model, Tokens(input=reported))
+        self._usage.record(LABEL, response.model, Tokens(input=reported))
         return response
 
 
@@ -46,7 +45,7 @@ async def embed_texts(model: str, endpoint: Endpoint, usage: Usage, texts: Seque
         model=model,
         openai_api_key=endpoint.read_key,
         openai_api_base=endpoint.base_url,
-        async_client=CountedEmbeddings(client, model, usage),
+        async_client=CountedEmbeddings(client, usage),
         dimensions=DIMENSIONS,
         # Otherwise texts are tokenised with tiktoken, which downloads its tables.
         check_embedding_ctx_length=False,
