@@ -8,8 +8,8 @@ from typing import Any
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, find_json, list_said, list_strings, list_tool_results
-from local.offline_model.filling import humanize
 from local.offline_model.phrases import TEXTS, Language
+from local.offline_model.schema_fields import humanize
 from local.offline_model.sentences import describe, split_sentences, unique
 from local.offline_model.wire.answers import CHARACTERS_PER_TOKEN
 from local.offline_model.wire.prompts import Prompt

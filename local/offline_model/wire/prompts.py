@@ -115,10 +115,10 @@ def read_responses_prompt(body: Mapping[str, Any]) -> Prompt:
 def read_message(message: Mapping[str, Any]) -> Message:
     """A message of chat completions."""
     role: Role = "system" if message["role"] in {"system", "developer"} else message["role"]
-    calls = [
+    calls = tuple(
         ToolCall(call["id"], call["function"]["name"], call["function"]["arguments"])
         for call in message.get("tool_calls") or ()
-    ]
+    )
     return Message(role, read_text(message.get("content")), calls, message.get("tool_call_id", ""))
 
 
@@ -126,7 +126,7 @@ def read_item(item: Mapping[str, Any]) -> list[Message]:
     """The message of a Responses input item; items without text for a model (reasoning) give none."""
     kind = item.get("type", "message")
     if kind == "function_call":
-        return [Message("assistant", "", [ToolCall(item["call_id"], item["name"], item["arguments"])])]
+        return [Message("assistant", "", (ToolCall(item["call_id"], item["name"], item["arguments"]),))]
     if kind == "function_call_output":
         return [Message("tool", read_text(item["output"]), tool_call_id=item["call_id"])]
     if kind != "message":
