@@ -58,7 +58,7 @@ class Engine:
 
     def worker(self) -> Sandbox:
         """A sandbox of its own, as another Lambda would be."""
-        environ = {"DATABASE_URL": self.urls.app, "OPENAI_API_KEY": "none"}
+        environ = {"DATABASE_URL": self.urls.app, "OPENAI_API_KEY": "none", "STAGE": "any"}
         sandbox = Sandbox(environ, registry=self.registry, publisher=self.bus)
         self.sandboxes.append(sandbox)
         return sandbox

@@ -20,10 +20,11 @@ from oria_runtime.turns.assistants import Registry, load_registry
 
 Result = TypeVar("Result")
 
-# A stage's graph, its saver and its commit take turns on one connection (DESIGN §3). The wait is long because a tool's
-# query may hold it; the stage's own deadline ends the wait.
+# A stage's graph, its saver and its commit take turns on one connection (DESIGN §3). A stage waits long, because a tool's
+# query may hold it, and its own deadline ends the wait; a request is better told at once that the database is away.
 DATA_CONNECTIONS = 1
-DATA_WAIT_SECONDS = 30.0
+STAGE_WAIT_SECONDS = 30.0
+REQUEST_WAIT_SECONDS = 5.0
 
 
 class Sandbox:
@@ -67,8 +68,8 @@ class Sandbox:
     @cached_property
     def pool(self) -> Pool:
         """Connections for everything a request does."""
-        size = self._data_connections
-        return create_pool(self.settings.database_url, max_size=size, name="oria", timeout=DATA_WAIT_SECONDS)
+        wait = STAGE_WAIT_SECONDS if "STAGE" in self.environ else REQUEST_WAIT_SECONDS
+        return create_pool(self.settings.database_url, max_size=self._data_connections, name="oria", timeout=wait)
 
     @cached_property
     def control_pool(self) -> Pool:

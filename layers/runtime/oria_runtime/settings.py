@@ -57,6 +57,7 @@ class Settings:
     schema: str = "oria"
     kms_key_id: str = ""
     public_base_url: str = ""
+    cors_origins: tuple[str, ...] = ()
     models: ModelSettings = field(default_factory=ModelSettings)
 
     @classmethod
@@ -68,6 +69,7 @@ class Settings:
             schema=environ.get("PG_SCHEMA") or cls.schema,
             kms_key_id=environ.get("KMS_KEY_ID", ""),
             public_base_url=environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
+            cors_origins=tuple(filter(None, environ.get("CORS_ORIGINS", "").replace(",", " ").split())),
             models=ModelSettings.from_environ(environ),
         )
 

@@ -67,3 +67,10 @@ async def test_database_that_is_away_is_named_in_time(
     )
     assert seconds < 4
     assert "oria_app" not in answer.text
+
+
+async def test_a_database_that_is_ahead_of_rolled_back_code_is_fine(
+    event_bus: str, sandbox: Sandbox, database_urls: DatabaseUrls
+) -> None:
+    execute(database_urls.owner, "update oria.alembic_version set version_num = '9999'")
+    assert (await ask(sandbox)).json()["checks"] == OK

@@ -32,6 +32,11 @@ async def read_versions(connection: AsyncConnection[DictRow]) -> dict[str, Any]:
     return found
 
 
+def fits(found: dict[str, Any]) -> bool:
+    """Whether a database has at least what this release needs: after a rollback of the code it is ahead, and serves."""
+    return all(found[name] is not None and found[name] >= version for name, version in expected_versions().items())
+
+
 def expected_versions() -> dict[str, Any]:
     """What `read_versions` gives when the database fits this release."""
     return {"schema": max(path.stem[:4] for path in VERSIONS.glob("0*.py"))} | VENDOR_HEADS

@@ -4,9 +4,10 @@ No lifespan and no background tasks: Mangum would run the first for every reques
 (CASES 41, 43).
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 
 from oria_runtime.http import limits
 from oria_runtime.http.documentation import DESCRIPTION, DocumentedApp
@@ -49,12 +50,28 @@ def create_app(
         separate_input_output_schemas=False,
     )
     app.add_middleware(RequestMiddleware)
+    if sandbox.settings.cors_origins:
+        allow_cross_origin(app, sandbox.settings.cors_origins)
     app.state.services = Services(sandbox, request_seconds)
     for router in (health.router, *served):
         app.include_router(router, prefix=PREFIX)
     if not stream:
         app.elsewhere = _document(streaming)
     return app
+
+
+def allow_cross_origin(app: FastAPI, origins: Sequence[str]) -> None:
+    """Let web clients of these origins call the API; their token is a header, so no cookie is ever allowed."""
+    from starlette.middleware.cors import CORSMiddleware
+
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST", "PUT", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer"],
+        expose_headers=["Location", "Content-Location", "Preference-Applied", "Retry-After"],
+        max_age=600,
+    )
 
 
 def _document(router: APIRouter) -> APIRouter:

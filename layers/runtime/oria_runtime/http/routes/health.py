@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from oria_runtime.db.pool import Pool
-from oria_runtime.db.versions import expected_versions, read_versions
+from oria_runtime.db.versions import fits, read_versions
 from oria_runtime.errors import UnavailableError
 from oria_runtime.http import limits
 from oria_runtime.http.responses import HealthView
@@ -62,17 +62,17 @@ def _describe_bus(name: str, services: Services) -> None:
 
 async def check_database(pool: Pool) -> dict[str, State]:
     """Whether it answers, and whether its schema is the one that this release needs."""
-    fits = False
+    ready = False
 
     async def compare() -> None:
-        nonlocal fits
+        nonlocal ready
         if pool.closed:
             await pool.open()
         async with pool.connection(limits.HEALTH_SECONDS) as connection:
-            fits = await read_versions(connection) == expected_versions()
+            ready = fits(await read_versions(connection))
 
     state = await run_check("database", compare())
-    return {"database": state, "schema": "ok" if fits else "failing"}
+    return {"database": state, "schema": "ok" if ready else "failing"}
 
 
 async def run_check(name: str, check: Awaitable[None]) -> State:
