@@ -20,8 +20,8 @@ from oria_runtime.turns.assistants import Registry, load_registry
 
 Result = TypeVar("Result")
 
-# A stage's graph, its saver and its commit take turns on one connection (DESIGN §3). A stage waits long, because a tool's
-# query may hold it, and its own deadline ends the wait; a request is better told at once that the database is away.
+# A stage's graph, its saver and its commit take turns on one connection (DESIGN §3). A stage waits long, because a
+# tool's query may hold it, and its own deadline ends the wait; a request is better told that the database is away.
 DATA_CONNECTIONS = 1
 STAGE_WAIT_SECONDS = 30.0
 REQUEST_WAIT_SECONDS = 5.0
