@@ -19,7 +19,7 @@ import numpy as np
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import SHORT_WORDS, Evidence
 from local.offline_model.phrases import GREETING_CLOSE, GREETING_WORDS, GREETINGS, asks, find_durations
-from local.offline_model.sentences import describe, list_words, split_sentences, unique
+from local.offline_model.sentences import describe, list_words, sample_text, split_sentences
 from local.offline_model.wire.decisions import Value
 
 Choice = Value | int
@@ -128,7 +128,7 @@ class Chooser:
         clauses = describe(description)
         if not clauses or not text.strip():
             return 0.0
-        rows = self._embedder.similarities(unique([text, *split_sentences(text)]), clauses)
+        rows = self._embedder.similarities(sample_text(text), clauses)
         held = [float(holds(text, clause)) for clause in clauses]
         return float(np.sort(np.maximum(rows.max(axis=0), held))[-closest:].mean())
 

@@ -16,6 +16,7 @@ from local.offline_model.wire.prompts import Prompt
 
 LINES = 6
 LINE_LENGTH = 160
+COMPARED = 200
 SUMMARY_LINES = 12
 RELATED = 0.45
 # What instructions can ask for besides an answer, and how they word it.
@@ -71,10 +72,10 @@ class Speaker:
 
     def _report(self, results: Sequence[str], evidence: Evidence, language: Language) -> str:
         """The lines of tool results that are closest to the request, in their own order."""
-        lines = unique(line for result in results for line in list_lines(result))
+        lines = unique(line for result in results for line in list_lines(result))[:COMPARED]
         if not lines:
             return TEXTS["nothing"][language]
-        scores = self._embedder.similarities([evidence.request], lines)[0]
+        scores = self._embedder.similarities([shorten(evidence.request)], lines)[0]
         best = sorted(sorted(range(len(lines)), key=lambda index: -float(scores[index]))[:LINES])
         return "\n".join([TEXTS["found"][language], *(f"- {lines[index]}" for index in best)])
 

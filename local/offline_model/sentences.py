@@ -10,13 +10,21 @@ LEADING_LINK = re.compile(r"^(?:and|or|also|such as|for example|e\.g\.|like|incl
 # A description that says what it is not for must not attract exactly that.
 EXCLUDING = re.compile(r"^(?:not|never|no|do not|don't|without|except|unless|ne |pas |jamais|no )\b", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
+# Bounds on what is compared, so that a long message costs no more than a page.
 MAXIMUM = 400
+SENTENCES = 40
 
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text without list marks, each at most 400 characters."""
     parts = (LEADING_MARK.sub("", part).strip() for part in SENTENCE_END.split(text))
     return [part[:MAXIMUM] for part in parts if part]
+
+
+def sample_text(text: str) -> list[str]:
+    """What a message can be recognised by: its beginning as a whole, and its first sentences."""
+    start = text[: MAXIMUM * SENTENCES]
+    return unique([start[:MAXIMUM], *split_sentences(start)[:SENTENCES]])
 
 
 def split_clauses(sentence: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The routes of an OpenAI-compatible server over anything that can answer, decide and embed."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from local.offline_model.wire.responses import render_response, stream_response
 from local.offline_model.wire.server import HttpReply, HttpRequest, render_events, reply_error, reply_json
 
 EVENT_STREAM = "text/event-stream"
+logger = logging.getLogger(__name__)
 
 
 class Brain(Protocol):
@@ -42,7 +44,8 @@ class ModelApi:
         try:
             body = request.read_json()
             return await self._route(request.path, {**body, "model": f"{self._prefix}{body['model']}"})
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            logger.warning("request not read", exc_info=error)
             return reply_error(400, f"the request cannot be read: {type(error).__name__}: {error}")
 
     async def _route(self, path: str, body: Mapping[str, Any]) -> HttpReply:

@@ -9,11 +9,16 @@ from local.offline_model.wire.answers import approximate_tokens
 
 
 def read_texts(body: Mapping[str, Any]) -> list[str]:
-    """The texts of a request. Raises ValueError for token arrays, which need the provider's own tokenizer."""
+    """The texts of a request.
+
+    Raises ValueError for empty texts, as the provider does, and for token arrays, which need its own tokenizer.
+    """
     given = body["input"]
     texts = [given] if isinstance(given, str) else list(given)
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("input must be a string or a list of strings")
+    if not texts or not all(texts):
+        raise ValueError("input must not be empty")
     return texts
 
 

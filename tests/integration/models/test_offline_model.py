@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
+import httpx2
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
@@ -228,3 +229,26 @@ async def test_close_texts_have_close_vectors_in_any_language() -> None:
 
 def dot(one: list[float], other: list[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", b"no json"),
+        ("/v1/chat/completions", b"{}"),
+        ("/v1/chat/completions", b'{"model": "m", "messages": 3}'),
+        ("/v1/responses", b"[" * 100_000),
+        ("/v1/decisions", b'{"model": "m", "input": "x", "questions": [{"type": "choice"}]}'),
+        ("/v1/embeddings", b'{"model": "m", "input": ""}'),
+        ("/v1/embeddings", b'{"model": "m", "input": [[1, 2]]}'),
+    ],
+)
+async def test_a_request_that_cannot_be_read_is_a_400(path: str, body: bytes) -> None:
+    async with serve_offline_model() as url, httpx2.AsyncClient() as client:
+        answer = await client.post(url + path, content=body)
+    assert answer.status_code == 400
+    assert "cannot be read" in answer.json()["error"]["message"]
+
+
+async def test_a_very_long_message_is_answered_in_a_moment(offline: Models) -> None:
+    assert await choose(offline, "The app crashes. " * 50_000, TEAMS) == "technical"
