@@ -39,6 +39,7 @@ WORDS = {
     "<stage>-exit": "a node of that stage ends the process",
     "<stage>-stubborn": "a node of that stage ignores its cancellation",
     "slow": "the specialist takes a second",
+    "litter": "a node leaves a task on the loop",
     "ask": "one interrupt two subgraphs deep",
     "ask-twice": "two in a row",
     "ask-parallel": "two at once, which is a configuration error",
@@ -172,9 +173,14 @@ def nested() -> Any:
     return middle.add_edge(START, "inner").compile()
 
 
+LITTER: set[asyncio.Task[None]] = set()
+
+
 async def work(state: LabState, runtime: Runtime[TurnContext]) -> Command[Any]:
     await misbehave("specialist", runtime)
     said = words(runtime)
+    if "litter" in said:
+        LITTER.add(asyncio.create_task(asyncio.sleep(3600)))
     if "slow" in said:
         await asyncio.sleep(1)
     emit_activity_started("a1", "task", "work")

@@ -86,6 +86,12 @@ class Sandbox:
         """Run one invocation on the sandbox's loop."""
         return self.loop.run_until_complete(work)
 
+    async def open(self) -> None:
+        """Start the pools' own tasks, so that what a stage leaves on the loop can be told from them."""
+        for pool in (self.pool, self.control_pool):
+            if pool.closed:
+                await pool.open()
+
     async def close(self) -> None:
         """Give the connections back; Lambda never calls it, tests and local programs do."""
         for name in ("pool", "control_pool"):

@@ -8,6 +8,7 @@ import pytest
 
 from oria_runtime.turns.models import Answer, EventType, TurnStatus
 from tests.support.engine import Engine
+from tests.support.lab import LITTER
 
 
 async def test_a_turn_goes_through_its_stages_to_its_outcome(engine: Engine) -> None:
@@ -171,6 +172,12 @@ async def test_types_in_state_come_back_as_they_were(engine: Engine) -> None:
         )
     assert found is not None
     assert tuple(found.checkpoint["channel_values"]["kept"]) == (Decimal("1.50"), datetime(2026, 1, 1, tzinfo=UTC))
+
+
+async def test_a_task_that_a_node_left_behind_is_cancelled_before_the_stage_returns(engine: Engine) -> None:
+    assert (await engine.run("litter")).status is TurnStatus.COMPLETED
+    (task,) = LITTER
+    assert task.cancelled()
 
 
 async def test_deltas_reach_the_events_before_the_end(engine: Engine) -> None:

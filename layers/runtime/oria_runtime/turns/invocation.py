@@ -42,10 +42,10 @@ class Invocation:
 
 
 async def settle(tasks: Set[asyncio.Task[Any]]) -> bool:
-    """Cancel tasks and everything they left on the loop, and wait; True when something survived."""
-    for task in tasks:
-        task.cancel()
+    """Cancel tasks and wait for them; True when one survived."""
     running = {task for task in tasks if not task.done()}
+    for task in running:
+        task.cancel()
     if running:
         _, running = await asyncio.wait(running, timeout=SETTLE_SECONDS)
     return bool(running)

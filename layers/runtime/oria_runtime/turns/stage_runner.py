@@ -100,13 +100,15 @@ async def _under_lease(sandbox: "Sandbox", claim: Claim, work: Coroutine[Any, An
     Raises ClaimLostError when the lease ends, StageFailedError("deadline") when the seconds do, and
     StageFailedError("survived") when the work ignores its cancellation.
     """
+    await sandbox.open()
+    before = asyncio.all_tasks()
     working = asyncio.create_task(work, name="stage")
     watching = asyncio.create_task(watch_lease(sandbox.control(claim.turn.tenant_id), claim), name="lease")
     try:
         await asyncio.wait({working, watching}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finished, lease_ended = working.done(), watching.done()
     finally:
-        if await settle({working, watching}):
+        if await settle(asyncio.all_tasks() - before):
             raise StageFailedError("survived", "a task of the stage ignored its cancellation")
     if finished:
         return working.result()
