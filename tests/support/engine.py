@@ -53,12 +53,18 @@ class Engine:
     bus: Bus = field(default_factory=Bus)
     registry: Mapping[str, Any] = field(default_factory=lambda: ASSISTANTS)
     seconds: float = 20.0
+    kms_key_id: str = ""
     sandboxes: list[Sandbox] = field(default_factory=list)
     conversation_id: UUID | None = None
 
     def worker(self) -> Sandbox:
         """A sandbox of its own, as another Lambda would be."""
-        environ = {"DATABASE_URL": self.urls.app, "OPENAI_API_KEY": "none", "STAGE": "any"}
+        environ = {
+            "DATABASE_URL": self.urls.app,
+            "OPENAI_API_KEY": "none",
+            "STAGE": "any",
+            "KMS_KEY_ID": self.kms_key_id,
+        }
         sandbox = Sandbox(environ, registry=self.registry, publisher=self.bus)
         self.sandboxes.append(sandbox)
         return sandbox

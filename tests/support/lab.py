@@ -39,6 +39,7 @@ WORDS = {
     "<stage>-exit": "a node of that stage ends the process",
     "<stage>-stubborn": "a node of that stage ignores its cancellation",
     "slow": "the specialist takes a second",
+    "token": "a tool uses the caller's bearer token",
     "litter": "a node leaves a task on the loop",
     "ask": "one interrupt two subgraphs deep",
     "ask-twice": "two in a row",
@@ -188,6 +189,8 @@ async def work(state: LabState, runtime: Runtime[TurnContext]) -> Command[Any]:
         return Command(goto="research", update={"log": ["handover"]})
     asked = await nested().ainvoke({"messages": [], "log": []}, context=runtime.context)
     text = answer_text(said, [*state["log"], *asked["log"]], state.get("research"))
+    if "token" in said:
+        text += f" token:{await runtime.context.token() or 'sign in again'}"
     if "deltas" in said:
         for piece in text.split(" "):
             emit_delta(piece + " ")

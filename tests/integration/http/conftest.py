@@ -19,11 +19,8 @@ from oria_runtime.http.sse import Pace
 from oria_runtime.publisher import BusEvent
 from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.assistants import AgentInfo, Approval, Assistant, Stage
-from tests.integration.http.aws import aws, aws_url
 from tests.integration.http.issuer import AUDIENCE, Issuer, run_issuer
 from tests.support.database import DatabaseUrls, create_tenant
-
-__all__ = ["aws", "aws_url"]
 
 BASE_URL = "https://api.example.test/prod"
 AGENTS = (AgentInfo("career_chat", "Career Chat", "Talks."), AgentInfo("training_finder", "Training Finder", "Finds."))
