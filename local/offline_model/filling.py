@@ -248,9 +248,9 @@ class Filler:
         return unique([*left, *new])
 
     def _find_list(self, field: Field) -> list[Any]:
-        """The list in the data whose key is closest to the field's name."""
+        """The list in the data whose key is closest to the field's name; a record has its own lists or none."""
         lists = {key: value for key, value in walk_lists(self._evidence.data) if value}
-        if not lists:
+        if not lists or field.record is not None:
             return []
         names = [humanize(key) for key in lists]
         scores = self._embedder.similarities([humanize(field.name), field.hint], names).max(axis=0)

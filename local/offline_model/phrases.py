@@ -30,6 +30,18 @@ GREETINGS: Mapping[str, Sequence[str]] = {
 GREETING_WORDS = 6
 GREETING_CLOSE = 0.62
 
+# Questions about the assistant itself, which its instructions answer.
+ABILITY_QUESTIONS = (
+    "what can you do for me?",
+    "how can you help me?",
+    "who are you?",
+    "que pouvez-vous faire pour moi ?",
+    "qui êtes-vous ?",
+    "¿qué puedes hacer por mí?",
+    "¿quién eres?",
+)
+ABILITY_CLOSE = 0.6
+
 TEXTS: Mapping[str, Mapping[Language, str]] = {
     "greeting": {
         "en": "Hello! What can I do for you?",
@@ -42,6 +54,11 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         "es": "¡De nada! ¿Puedo hacer algo más?",
     },
     "farewell": {"en": "Goodbye!", "fr": "Au revoir !", "es": "¡Hasta luego!"},
+    "ability": {
+        "en": "Hello! This is what I am here for: {topic}.",
+        "fr": "Bonjour ! Voici pourquoi je suis là : {topic}.",
+        "es": "¡Hola! Para esto estoy aquí: {topic}.",
+    },
     "found": {"en": "Here is what I found:", "fr": "Voici ce que j'ai trouvé :", "es": "Esto es lo que he encontrado:"},
     "nothing": {
         "en": "I found nothing about that.",

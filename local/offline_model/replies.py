@@ -8,7 +8,7 @@ from typing import Any
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, find_json, list_said, list_strings, list_tool_results
-from local.offline_model.phrases import TEXTS, Language
+from local.offline_model.phrases import ABILITY_CLOSE, ABILITY_QUESTIONS, TEXTS, Language
 from local.offline_model.schema_fields import humanize
 from local.offline_model.sentences import describe, split_sentences, unique
 from local.offline_model.wire.answers import CHARACTERS_PER_TOKEN
@@ -31,7 +31,8 @@ ACTS: Mapping[str, Sequence[str]] = {
 }
 ACT_CLOSE = 0.5
 DECLARED = re.compile(r"\bis `([\w-]+)`")
-IDENTIFIER = re.compile(r"^(?:[0-9a-f]{8}-[0-9a-f-]{27}|\S*_id|id|ids)$", re.IGNORECASE)
+IDENTIFIER = re.compile(r"^(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?:\S*_)?(?:ids?|codes?))$", re.IGNORECASE)
+ADDRESS = re.compile(r"\byou (?:are|help|talk|work|find|answer|write|support|advise)\b\s*", re.IGNORECASE)
 
 
 class Speaker:
@@ -58,6 +59,9 @@ class Speaker:
         greeting = self._chooser.find_greeting(evidence.latest) if evidence.latest.strip() else "greeting"
         if greeting is not None:
             return TEXTS[greeting][language]
+        purpose = find_purpose(prompt.system_text)
+        if purpose and self._embedder.closest(split_sentences(evidence.latest), ABILITY_QUESTIONS) >= ABILITY_CLOSE:
+            return TEXTS["ability"][language].format(topic=purpose)
         return self._recall(prompt, evidence, language)
 
     def _find_act(self, instructions: str) -> str | None:
@@ -92,6 +96,14 @@ class Speaker:
         if related:
             return " ".join(unique(related)[:2])
         return TEXTS["heard"][language].format(text=shorten(evidence.latest))
+
+
+def find_purpose(instructions: str) -> str:
+    """What the first sentence that addresses the assistant says it does: its list, or the sentence without "you"."""
+    addressed = (sentence for sentence in split_sentences(" ".join(instructions.split())) if ADDRESS.search(sentence))
+    sentence = next(addressed, "")
+    _, _, listed = sentence.partition(": ")
+    return (listed or ADDRESS.split(sentence)[-1]).strip(" .")
 
 
 def find_rule(instructions: str, case: str) -> list[str]:

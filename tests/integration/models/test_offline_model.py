@@ -132,6 +132,12 @@ async def test_greetings_are_returned_in_their_language(offline: Models, text: s
     assert greeting in (await offline.chat("mini", "test").ainvoke(text)).text
 
 
+async def test_a_question_about_the_assistant_is_answered_from_its_instructions(offline: Models) -> None:
+    instructions = SystemMessage("You help cooks: recipes, menus and shopping lists.\n\nBe brief.")
+    answer = await offline.chat("mini", "test").ainvoke([instructions, HumanMessage("Hi! What can you do for me?")])
+    assert "recipes, menus and shopping lists" in answer.text
+
+
 async def test_the_language_that_the_instructions_ask_for_wins(offline: Models) -> None:
     answer = await offline.chat("mini", "test").ainvoke([SystemMessage("Answer in French."), HumanMessage("Hello")])
     assert "Bonjour" in answer.text
