@@ -59,7 +59,7 @@ def _write_mistakes(results: Sequence[Result]) -> Iterable[str]:
 
 
 def _write_cost(usage: Usage, seconds: float) -> Iterable[str]:
-    total = usage.as_json()["total"]
+    total = usage.total().as_json()
     cost = "unknown (no price for this model)" if total["cost"] is None else f"{total['cost']:.6f} USD"
     tokens = f"{total['input_tokens']} in, {total['output_tokens']} out"
     yield f"calls {total['calls']}, tokens {tokens}, cost {cost}, {seconds:.1f} s"

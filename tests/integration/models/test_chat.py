@@ -71,7 +71,7 @@ async def test_an_answer_arrives_and_its_usage_is_counted_under_its_label(
     message = await collect(models) if stream else await models.chat("mini", LABEL).ainvoke("hello")
     assert message.text == "Good morning to you."
     assert script.count(label=LABEL, endpoint=endpoint) == 1
-    assert models.usage.as_json()["labels"][LABEL] == {
+    assert models.usage.as_json()[LABEL] == {
         "calls": 1,
         "input_tokens": 1_000,
         "cached_tokens": 400,

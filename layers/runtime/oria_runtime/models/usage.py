@@ -1,11 +1,10 @@
 """What the model calls of one invocation used, by task label.
 
-The JSON form is `{"labels": {label: tally}, "total": tally}` with a tally
-`{"calls", "input_tokens", "cached_tokens", "output_tokens", "cost"}`; `cost` is US dollars, and null as soon as one
-call has no known price, because a partial sum would be read as the whole.
+The JSON form is `{label: {"calls", "input_tokens", "cached_tokens", "output_tokens", "cost"}}`; `cost` is US dollars,
+and null as soon as one call has no known price, because a partial sum would be read as the whole. The SQL function
+`merge_usage` adds the usage of one stage to a turn's by the same rule.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,23 +54,11 @@ class Usage:
         self.labels.setdefault(label, Tally()).add(tally)
 
     def as_json(self) -> dict[str, Any]:
+        return {label: tally.as_json() for label, tally in self.labels.items()}
+
+    def total(self) -> Tally:
+        """All labels together."""
         total = Tally()
         for tally in self.labels.values():
             total.add(tally)
-        return {
-            "labels": {label: tally.as_json() for label, tally in self.labels.items()},
-            "total": total.as_json(),
-        }
-
-
-def read_usage(stored: Mapping[str, Any]) -> Usage:
-    """The usage of a stored JSON form; an empty mapping is no usage."""
-    return Usage({label: Tally(**tally) for label, tally in stored.get("labels", {}).items()})
-
-
-def merge_usage(stored: Mapping[str, Any], added: Usage) -> dict[str, Any]:
-    """The JSON form of what a turn row has plus what one more stage used."""
-    merged = read_usage(stored)
-    for label, tally in added.labels.items():
-        merged.labels.setdefault(label, Tally()).add(tally)
-    return merged.as_json()
+        return total

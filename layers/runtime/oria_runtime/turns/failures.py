@@ -7,19 +7,18 @@ record when the worker was killed; the sweeper decides when neither came. No dec
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from oria_runtime.db.pool import Connection
 from oria_runtime.errors import InvalidRequestError, NotClaimedError
 from oria_runtime.observability import count, logger
 from oria_runtime.turns.answers import reject_answers
 from oria_runtime.turns.assistants import Registry
-from oria_runtime.turns.claim import JUDGE_ANSWERS, StageEvent
+from oria_runtime.turns.claim import JUDGE_ANSWERS, Claim, StageEvent
 from oria_runtime.turns.dispatching import MOST_DISPATCHES, dispatch_again, dispatch_next
 from oria_runtime.turns.finish import fail_turn, finish_cancelled
 from oria_runtime.turns.models import TurnStatus
 from oria_runtime.turns.outbox import dispatch, send_outbox
-from oria_runtime.turns.rows import Row, lock_turn
+from oria_runtime.turns.rows import Row, add_usage, lock_turn
 
 if TYPE_CHECKING:
     from oria_runtime.sandbox import Sandbox
@@ -115,13 +114,14 @@ async def decide(connection: Connection, registry: Registry, row: Row, code: str
 
 
 async def decide_claimed(
-    sandbox: "Sandbox", tenant_id: UUID, turn_id: UUID, token: UUID, code: str, *, retryable: bool = True
+    sandbox: "Sandbox", claim: Claim, code: str, *, retryable: bool, usage: Mapping[str, Any]
 ) -> str:
     """The worker's own decision about the stage it has claimed; "none" when somebody else decided first."""
-    async with sandbox.database(tenant_id).transaction() as connection:
-        row = await lock_turn(connection, turn_id)
-        if row is None or row["claim"] != token:
+    async with sandbox.database(claim.tenant.id).transaction() as connection:
+        row = await lock_turn(connection, claim.turn.id)
+        if row is None or row["claim"] != claim.token:
             return "none"
+        await add_usage(connection, claim.turn.id, usage)
         decision = await decide(connection, sandbox.registry, row, code, retryable=retryable)
-    await dispatch(sandbox, tenant_id, turn_id)
+    await dispatch(sandbox, claim.tenant.id, claim.turn.id)
     return decision

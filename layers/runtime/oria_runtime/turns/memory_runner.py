@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from psycopg.types.json import Jsonb
-
 from oria_runtime import tracing
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import ConflictError, InvalidRequestError
@@ -21,7 +19,7 @@ from oria_runtime.turns.assistants import Assistant, find_assistant
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.invocation import Invocation
 from oria_runtime.turns.preferences import read_preferences, write_preferences
-from oria_runtime.turns.rows import turn_from_row
+from oria_runtime.turns.rows import add_usage, turn_from_row
 from oria_runtime.turns.stage_context import build_tenant_models
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 # One update per turn id: a duplicate of the event finds the claim taken.
 CLAIM_MEMORY_SQL = "update turns set memory_claim = %s where id = %s and memory_claim is null returning *"
-ADD_USAGE_SQL = "update turns set usage = merge_usage(usage, %s) where id = %s and memory_claim = %s"
 # Another turn of the same person may win the swap; then the list is reconciled again with what that one wrote.
 ATTEMPTS = 2
 
@@ -74,8 +71,7 @@ async def run_memory(sandbox: "Sandbox", event: ApprovedEvent, invocation: Invoc
     async with asyncio.timeout(seconds):
         result = await _update(assistant, context)
     async with database.transaction() as connection:
-        usage = Jsonb(context.models.usage.as_json()["labels"])
-        await connection.execute(ADD_USAGE_SQL, (usage, event.turn_id, token))
+        await add_usage(connection, event.turn_id, context.models.usage.as_json())
     count("memory_updates", result=result)
     await tracing.flush(sandbox.environ, invocation.margin())
     return {"result": result}

@@ -11,17 +11,20 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from oria_runtime import tracing
 from oria_runtime.errors import ClaimLostError, NotClaimedError, OriaError, StageFailedError
+from oria_runtime.models.usage import Usage
 from oria_runtime.observability import count, describe, logger
 from oria_runtime.turns.answers import accept_answers, answer_texts, reject_answers
 from oria_runtime.turns.assistants import Assistant, Stage, find_assistant
 from oria_runtime.turns.claim import Claim, StageEvent, claim_stage
 from oria_runtime.turns.commit import End, Next, Pause, StageResult, commit_stage, lock_claimed
+from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.failures import decide_claimed
 from oria_runtime.turns.graph_run import GraphStop, run_graph
 from oria_runtime.turns.invocation import Invocation, end_process, settle
 from oria_runtime.turns.lease import LeaseEnd, watch_lease
 from oria_runtime.turns.outbox import dispatch
 from oria_runtime.turns.progress_log import open_progress
+from oria_runtime.turns.rows import add_usage
 from oria_runtime.turns.saver import BufferingSaver
 from oria_runtime.turns.stage_context import build_context
 
@@ -55,12 +58,14 @@ async def run_stage(sandbox: "Sandbox", event: StageEvent, invocation: Invocatio
 async def _run_claimed(sandbox: "Sandbox", claim: Claim, invocation: Invocation) -> str:
     """Work, or decide what its failure means."""
     survivors = False
+    usage = Usage()
     try:
         assistant = find_assistant(sandbox.registry, claim.turn.assistant)
         stage = _check(assistant, claim)
         seconds = min(invocation.remaining(), _budget_left(stage, claim))
-        work = _work(sandbox, assistant, stage, claim, seconds)
-        return await _under_lease(sandbox, claim, work, seconds)
+        context = build_context(sandbox, claim, now=datetime.now(UTC), seconds=seconds)
+        usage = context.models.usage
+        return await _under_lease(sandbox, claim, _work(sandbox, assistant, stage, claim, context), seconds)
     except ClaimLostError:
         code, retryable = "claim_lost", True
     except StageFailedError as error:
@@ -71,9 +76,9 @@ async def _run_claimed(sandbox: "Sandbox", claim: Claim, invocation: Invocation)
         code = error.code if isinstance(error, OriaError) else "failed"
         retryable = getattr(error, "retryable", True)
         logger.error("stage raised", extra={"code": code, **describe(error)})
-    decision = await decide_claimed(
-        sandbox, claim.turn.tenant_id, claim.turn.id, claim.token, code, retryable=retryable
-    )
+    finally:
+        _count_usage(usage.as_json())
+    decision = await decide_claimed(sandbox, claim, code, retryable=retryable, usage=usage.as_json())
     if survivors:
         end_process()
     return decision
@@ -121,8 +126,7 @@ async def _under_lease(sandbox: "Sandbox", claim: Claim, work: Coroutine[Any, An
     raise StageFailedError("deadline", "the in-band deadline passed")
 
 
-async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: Claim, seconds: float) -> str:
-    context = build_context(sandbox, claim, now=datetime.now(UTC), seconds=seconds)
+async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: Claim, context: TurnContext) -> str:
     if claim.judges_answers:
         return await _judge(sandbox, assistant, claim, context)
     database = sandbox.database(claim.turn.tenant_id)
@@ -134,8 +138,7 @@ async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: C
     step = _step(assistant, claim, stop)
     spent = time.monotonic() - started
     budgets = {stage.budget_name: claim.budgets.get(stage.budget_name, 0.0) + spent} if stage.budget else {}
-    usage = context.models.usage.as_json()["labels"]
-    _count_usage(usage)
+    usage = context.models.usage.as_json()
     await commit_stage(database, claim, saver, StageResult(step, assistant.read_agent(stop.values), usage, budgets))
     return type(step).__name__.lower()
 
@@ -161,7 +164,7 @@ def _step(assistant: Assistant, claim: Claim, stop: GraphStop) -> Next | Pause |
     return End(outcome)
 
 
-async def _judge(sandbox: "Sandbox", assistant: Assistant, claim: Claim, context: Any) -> str:
+async def _judge(sandbox: "Sandbox", assistant: Assistant, claim: Claim, context: TurnContext) -> str:
     """Judge the texts of a response with the gate's own function, and commit the verdict."""
     interaction = claim.interaction
     if interaction is None:
@@ -169,6 +172,7 @@ async def _judge(sandbox: "Sandbox", assistant: Assistant, claim: Claim, context
     approval = await assistant.approve(answer_texts(interaction.response), context)
     async with sandbox.database(claim.turn.tenant_id).transaction() as connection:
         row = await lock_claimed(connection, claim, ends=False)
+        await add_usage(connection, claim.turn.id, context.models.usage.as_json())
         if approval.decision == "allow":
             await accept_answers(connection, row)
             return "answered"

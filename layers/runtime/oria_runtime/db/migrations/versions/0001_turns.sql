@@ -160,13 +160,13 @@ begin
 end $$;
 revoke delete on tenants from {app};
 
--- Model usage per task label: stages and memory add theirs independently.
+-- Model usage per task label: stages and memory add theirs independently. An unknown cost makes the sum unknown.
 create function merge_usage(kept jsonb, added jsonb) returns jsonb language sql immutable as $$
     select coalesce(jsonb_object_agg(label, merged), '{{}}')
     from (
         select label, jsonb_object_agg(name, to_jsonb(total)) as merged
         from (
-            select label, name, sum(amount::numeric) as total
+            select label, name, case when bool_and(amount is not null) then sum(amount::numeric) end as total
             from (values (kept), (added)) as usages (usage),
                 jsonb_each(usage) as labels (label, amounts),
                 jsonb_each_text(amounts) as numbers (name, amount)
