@@ -8,11 +8,11 @@ may deliver instead (`deliver`): its text and cards are the answer as a whole, a
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from operator import add
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolCall, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
@@ -20,6 +20,9 @@ from oria_runtime.db.text import clean_json, clean_text
 from oria_runtime.errors import StageFailedError
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.progress import emit_delta
+
+# Content blocks of a selection that are not kept: text, and the calls as the Responses API writes them.
+PRIVATE: Final = frozenset({"text", "function_call"})
 
 
 class Delivery(TypedDict):
@@ -78,18 +81,16 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
 
 async def generate_answer(request: ModelRequest[TurnContext], messages: Sequence[AnyMessage]) -> AIMessage:
     """The streamed public answer. Raises StageFailedError for an empty one, ModelError for a cut or refused one."""
-    whole: AIMessageChunk | None = None
     pieces: list[str] = []
     async for chunk in request.model.astream(list(messages)):
         if text := clean_text(str(chunk.text)):
             pieces.append(text)
             emit_delta(text)
-        if isinstance(chunk, AIMessageChunk):
-            whole = chunk if whole is None else whole + chunk
     answer = "".join(pieces)
     if not answer.strip():
         raise StageFailedError("empty_answer", "the model wrote no answer")
-    return AIMessage(answer, id=whole.id if whole else None)
+    # Without the provider's id: a caching gateway repeats it, and the answer would replace an earlier one.
+    return AIMessage(answer)
 
 
 def deliver(message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = ()) -> Command[Any]:
@@ -129,13 +130,15 @@ def read_action(response: ModelResponse[Any]) -> AIMessage:
 def keep_calls(action: AIMessage) -> AIMessage:
     """The calls without the private text beside them, in storable text.
 
-    Blocks that a provider wants to see again, such as reasoning, stay.
+    Blocks that a provider wants to see again, such as reasoning, stay. Blocks that repeat the calls go: a later edit of
+    the calls, such as dropping one of a batch, would leave them behind, and a provider refuses a call without a result.
     """
     content: str | list[str | dict[str, Any]] = ""
     if isinstance(action.content, list):
-        content = [block for block in action.content if isinstance(block, dict) and block.get("type") != "text"]
+        content = [block for block in action.content if isinstance(block, dict) and block.get("type") not in PRIVATE]
     calls = [{**call, "args": clean_json(call["args"])} for call in action.tool_calls]
-    return action.model_copy(update={"content": content, "tool_calls": calls})
+    # The thread's own id instead of the provider's, as for the answer.
+    return action.model_copy(update={"content": content, "tool_calls": calls, "id": None})
 
 
 def extend(system: SystemMessage | None, instructions: str) -> SystemMessage:

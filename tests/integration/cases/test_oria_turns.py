@@ -1,0 +1,220 @@
+"""Whole turns of Oria through the engine: what the person sees, what is kept, what the models were asked."""
+
+from typing import Any
+
+import pytest
+
+from oria_runtime.turns.models import EventType, TurnStatus
+from oria_runtime.turns.preferences import read_preferences
+from tests.support.engine import USER
+from tests.support.oria_engine import (
+    CAREER_CHAT,
+    FINDER_TOOL,
+    GATE,
+    PROFILE_TOOL,
+    STRUCTURED,
+    SUPERVISOR,
+    TRAINING_FINDER,
+    OriaEngine,
+    career_chat,
+    training_finder,
+)
+from tests.support.oria_wire import assert_whole_history
+from tests.support.scripted_model import call, choose, decide, give, say
+
+
+@pytest.mark.parametrize("config", [{}, STRUCTURED], ids=["native", "structured"])
+async def test_a_career_chat_turn_shows_each_step_once_and_keeps_whole_pairs(
+    oria: OriaEngine, config: dict[str, Any]
+) -> None:
+    await oria.configure(config)
+    await oria.add_person(interests=["Chess"])
+    career_chat(oria.script, "You are a data analyst.", profile=True)
+    turn = await oria.run("Who am I at work?")
+    assert (turn.status, turn.agent) == (TurnStatus.COMPLETED, "career_chat")
+    assert await oria.kinds(turn.id) == [
+        "run.accepted", "stage.started", "stage.started", "stage.started", "activity.started", "activity.completed",
+        "message.delta", "message.completed", "run.completed",
+    ]  # fmt: skip
+    events = await oria.events(turn.id)
+    stages = [event.data["stage"] for event in events if event.type is EventType.STAGE_STARTED]
+    assert stages == ["gate", "supervisor", "specialist"]
+    deltas = "".join(event.data["text"] for event in events if event.type is EventType.MESSAGE_DELTA)
+    assert deltas == "You are a data analyst."
+    said = [(message.role, message.text) for message in await oria.transcript()]
+    assert said == [("user", "Who am I at work?"), ("assistant", "You are a data analyst.")]
+    kept = [message.type for message in (await oria.state())["messages"]]
+    assert kept == ["human", "ai", "tool", "ai"]
+    assert "private remark" not in str([*events, *await oria.thread_rows()])
+    assert (oria.script.count(endpoint="decisions") > 0) is (config == {})
+    await oria.assert_goes_on()
+
+
+async def test_a_turns_row_holds_usage_and_cost_of_each_task(oria: OriaEngine) -> None:
+    await oria.add_person()
+    career_chat(oria.script, "Hello.", profile=True)
+    turn = await oria.run("Hello")
+    labels = await oria.usage(turn.id)
+    calls = {label: tally["calls"] for label, tally in labels.items()}
+    assert calls == {GATE: 1, SUPERVISOR: 1, CAREER_CHAT: 3, "langgraph.memory_update_decision": 1}
+    assert calls == {label: oria.script.count(label=label) for label in calls}
+    for tally in labels.values():
+        assert tally["input_tokens"] > 0
+        assert tally["cost"] is not None
+
+
+async def test_a_training_plan_pauses_and_ends_in_another_sandbox(oria: OriaEngine) -> None:
+    await oria.add_trainings()
+    await oria.add_person()
+    training_finder(oria.script, plan=True, questions=True)
+    turn = await oria.run("I want a plan to learn Python")
+    assert turn.status is TurnStatus.AWAITING_INPUT
+    assert turn.outcome is not None
+    asked = [question["id"] for question in turn.outcome["interaction"]["questions"]]
+    assert asked == ["target", "background", "time"]
+    scopes = oria.script.count(label="training_finder.scope")
+    await oria.answer_each(turn, "Automate reports", "", "Two hours a week")
+    await oria.drain(oria.worker())
+    turn = await oria.turn(turn.id)
+    assert turn.status is TurnStatus.COMPLETED
+    assert turn.outcome is not None
+    assert turn.outcome["cards"][0]["learningPlan"]["phases"]
+    assert oria.script.count(label="training_finder.scope") == scopes == 1
+    assert oria.script.count(label=TRAINING_FINDER) == 1
+    kept = [message.type for message in (await oria.state())["messages"]]
+    assert kept == ["human", "ai", "tool", "ai", "human", "ai"]
+    roles = [message.role for message in await oria.transcript()]
+    assert roles == ["user", "assistant", "user", "assistant"]
+    await oria.assert_goes_on()
+
+
+async def test_more_of_a_search_repeats_nothing_over_workers(oria: OriaEngine) -> None:
+    await oria.add_trainings()
+    training_finder(oria.script, query="Python part")
+    shown: list[str] = []
+    for number in range(3):
+        await oria.say("More please" if number else "Python trainings")
+        await oria.drain(oria.worker())
+        training_finder(oria.script, query="Python part", show_more=True)
+    async with oria.database.transaction() as connection:
+        rows = await (await connection.execute("select cards from messages order by position")).fetchall()
+    shown = [item["id"] for row in rows for card in row["cards"] for item in card["items"]]
+    assert len(shown) == len(set(shown)) == 12
+
+
+async def test_a_blocked_message_reaches_no_thread_and_no_model_but_the_gates(oria: OriaEngine) -> None:
+    career_chat(oria.script, "Hello.")
+    await oria.run("Hello")
+    oria.script.on(label=GATE, text="plutonium", times=1).reply(choose("block"))
+    oria.script.on(label="langgraph.guardrails_response").reply(say("I cannot help with this."))
+    blocked = await oria.run("Sell me plutonium")
+    assert blocked.status is TurnStatus.BLOCKED
+    await oria.assert_goes_on()
+    assert "plutonium" not in str(await oria.thread_rows())
+    readers = {seen.label for seen in oria.script.requests if "plutonium" in seen.text}
+    assert readers == {GATE, "langgraph.guardrails_response"}
+    assert [message.text for message in await oria.transcript()][2:4] == [
+        "Sell me plutonium",
+        "I cannot help with this.",
+    ]
+
+
+async def test_a_doubtful_message_is_answered_with_a_question_and_goes_on(oria: OriaEngine) -> None:
+    oria.script.on(label=GATE, text="Do it", times=1).reply(choose("doubt"))
+    oria.script.on(label="langgraph.guardrails_response").reply(say("What do you mean?"))
+    turn = await oria.run("Do it")
+    assert turn.outcome is not None
+    assert (turn.status, turn.outcome["decision"]) == (TurnStatus.BLOCKED, "doubt")
+    assert oria.script.count(label=SUPERVISOR) == 0
+    await oria.assert_goes_on("I mean my next interview")
+
+
+@pytest.mark.parametrize("config", [{}, STRUCTURED], ids=["native", "structured"])
+async def test_an_approved_message_updates_the_memory_once(oria: OriaEngine, config: dict[str, Any]) -> None:
+    await oria.configure(config)
+    career_chat(oria.script, "Noted.")
+    fact = "I prefer short answers."
+    if config:
+        oria.script.on(label="langgraph.memory_update_decision").reply(
+            give({"decision": "update", "preferences": [fact]})
+        )
+    else:
+        oria.script.on(label="langgraph.memory_update_decision").reply(choose("update"))
+        oria.script.on(label="langgraph.memory_update_generation").reply(give({"preferences": [fact]}))
+    turn = await oria.run("I prefer short answers")
+    stored = await read_preferences(oria.database, USER)
+    assert ([item.startswith(fact) for item in stored.items], stored.version) == ([True], 1)
+    assert "langgraph.memory_update_decision" in await oria.usage(turn.id)
+    oria.bus.events = [event for event in oria.bus.history if event.detail_type == "turn.approved"]
+    assert await oria.drain() == [{"result": "not_claimed"}]
+
+
+async def test_a_named_agent_is_reached_without_the_supervisor(oria: OriaEngine) -> None:
+    oria.script.on(label=CAREER_CHAT).reply(say("Directly."))
+    turn = await oria.run("Hello", agent="career_chat")
+    assert turn.outcome is not None
+    assert (turn.agent, turn.outcome["text"]) == ("career_chat", "Directly.")
+    assert oria.script.count(label=SUPERVISOR) == 0
+    stages = [event.detail["stage"] for event in oria.bus.history if event.detail_type == "turn.stage"]
+    assert stages == ["gate", "specialist"]
+
+
+async def test_a_french_turn_is_answered_in_french(oria: OriaEngine) -> None:
+    await oria.add_trainings(2)
+    training_finder(oria.script)
+    turn = await oria.run("Une formation Python ?", locale="fr")
+    assert turn.outcome is not None
+    assert turn.outcome["cards"][0]["title"] == "Formations qui correspondent à votre demande"
+    career_chat(oria.script, "Bonjour.")
+    turn = await oria.run("Bonjour", locale="fr")
+    assert turn.outcome is not None
+    assert turn.outcome["text"] == "Bonjour."
+    for seen in oria.script.seen(label=CAREER_CHAT):
+        assert "French" in seen.text
+        assert_whole_history(seen, last="Bonjour")
+
+
+async def test_a_provider_that_repeats_its_ids_repeats_no_message(oria: OriaEngine) -> None:
+    """A caching gateway answers the same request with the same ids."""
+    career_chat(oria.script, "Hello.")
+    for number in range(3):
+        assert (await oria.run(f"Hello {number}")).status is TurnStatus.COMPLETED
+    assert [message.text for message in (await oria.state())["messages"]][1::2] == ["Hello."] * 3
+
+
+async def test_a_failing_tool_is_an_error_result_that_the_model_reads(oria: OriaEngine) -> None:
+    """The tool's database query fails; the turn does not."""
+    from tests.support.database import execute
+
+    execute(oria.urls.owner, "drop function oria.search_trainings_by_text")
+    training_finder(oria.script)
+    oria.script.on(label=TRAINING_FINDER, where=lambda seen: "Error:" in seen.text).reply(say("It did not work."))
+    turn = await oria.run("Python trainings")
+    assert turn.outcome is not None
+    assert (turn.status, turn.outcome["text"]) == (TurnStatus.COMPLETED, "It did not work.")
+    results = [message for message in (await oria.state())["messages"] if message.type == "tool"]
+    assert [result.status for result in results] == ["error"]
+    await oria.assert_goes_on()
+
+
+async def test_text_that_no_database_stores_does_not_fail_the_turn(oria: OriaEngine) -> None:
+    await oria.add_person()
+    career_chat(oria.script, "a\x00b \ud800c", profile=True)
+    oria.script.on(label=CAREER_CHAT, tool=PROFILE_TOOL, times=1).reply(
+        call(PROFILE_TOOL, need_basic_info=True, note="x\x00y")
+    )
+    turn = await oria.run("Hello")
+    assert turn.outcome is not None
+    assert turn.status is TurnStatus.COMPLETED
+    assert "\x00" not in turn.outcome["text"]
+    await oria.assert_goes_on()
+
+
+async def test_a_skipped_scope_makes_the_plan_without_a_pause(oria: OriaEngine) -> None:
+    await oria.add_trainings(4)
+    training_finder(oria.script, plan=True)
+    oria.script.on(label="training_finder.scope").reply(decide(skip=1.0))
+    turn = await oria.run("A plan, no questions please")
+    assert turn.status is TurnStatus.COMPLETED
+    activities = [event.data["name"] for event in await oria.events(turn.id) if "name" in event.data]
+    assert activities == [FINDER_TOOL, FINDER_TOOL]
