@@ -133,3 +133,10 @@ ASSISTANTS: Mapping[str, Assistant] = {
         agents=lambda _: (),
     )
 }
+
+
+def list_all() -> Mapping[str, Assistant]:
+    """This one beside Oria, for what is measured on both."""
+    from graph.registry import ASSISTANTS as PRODUCT
+
+    return {**ASSISTANTS, **PRODUCT}

@@ -30,7 +30,9 @@ TURN_SECONDS = 60.0
 
 CREATE_TENANT_SQL = "insert into oria.tenants (id, slug, name, config) values (%s, %s, 'Bench', '{}')"
 READ_TURN_SQL = "select id, status, created_at from oria.turns where id = %s"
-READ_STEPS_SQL = "select type, data ->> 'stage' as stage, at from oria.turn_events where turn_id = %s order by event_seq"
+READ_STEPS_SQL = (
+    "select type, data ->> 'stage' as stage, at from oria.turn_events where turn_id = %s order by event_seq"
+)
 
 
 class BenchError(Exception):
@@ -110,6 +112,8 @@ def read_answer(answer: httpx2.Response, expected: int) -> dict[str, Any]:
 async def start_testbed(
     *,
     prewarm: Sequence[str] = WORKERS,
+    assistants: str = "local.bench.assistant:ASSISTANTS",
+    offline_model: bool = False,
     function_environ: Mapping[str, Mapping[str, str]] | None = None,
     **options: Any,
 ) -> AsyncIterator[Testbed]:
@@ -118,8 +122,8 @@ async def start_testbed(
         settings = CloudOptions(
             data=Path(folder),
             sample_tenant=False,
-            offline_model=False,
-            environ={"ASSISTANTS": "local.bench.assistant:ASSISTANTS"},
+            offline_model=offline_model,
+            environ={"ASSISTANTS": assistants},
             function_environ=function_environ or {},
             prewarm=prewarm,
             schedules=False,

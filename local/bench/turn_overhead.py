@@ -60,7 +60,9 @@ def compare(times: Sequence[TurnTimes], plain: Sequence[float]) -> Table:
         ["the same graph in one process, AsyncPostgresSaver", *spread(plain), ""],
         ["factor", *(f"{factor:.1f} ×" for factor in factors), judge(factors[0], FACTOR_AIM)],
     ]
-    note = "From the accepting transaction's start until the end was seen by a reader; the bus and the gateway are inside."
+    note = (
+        "From the accepting transaction's start until the end was seen by a reader; the bus and the gateway are inside."
+    )
     return Table(f"1. Turn overhead, model time zero ({len(times)} turns)", ["", "p50", "p95", "aim"], rows, [note])
 
 
