@@ -8,13 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from psycopg import OperationalError
+
 from local.cloud.aws import AwsError
 from local.cloud.cloud import LocalCloud, SampleTenantError
 from local.cloud.data_folder import DataInUseError
 from local.cloud.http_server import PortInUseError
+from local.cloud.intrinsics import TemplateError
 from local.cloud.model_server import ModelServerError
 from local.cloud.options import CloudOptions
+from local.cloud.postgres import PostgresError
 from local.sample_tenant.load import DEMO_USER, SLUG
+from oria_runtime.errors import OriaError
 
 # What a newcomer's first message needs; the others start when they are needed.
 PREWARMED = ("ApiFunction", "GateFunction", "SupervisorFunction", "SpecialistFunction", "StreamFunction")
@@ -85,7 +90,9 @@ def guard(options: CloudOptions) -> int:
         print(f"{error}; stop what listens there or choose another: make run PORT=<port>", file=sys.stderr)
     except DataInUseError as error:
         print(f"{error}; stop it or choose another folder: make run DATA=<folder>", file=sys.stderr)
-    except (AwsError, ModelServerError, SampleTenantError) as error:
+    except OperationalError as error:
+        print(f"the database does not answer: {error}; check DATABASE_URL", file=sys.stderr)
+    except (AwsError, ModelServerError, PostgresError, SampleTenantError, TemplateError, OriaError) as error:
         print(error, file=sys.stderr)
     else:
         return 0

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import httpx2
 
+from local.cloud.process import spawn
 from local.cloud.resources import ACCOUNT, REGION
 
 START_SECONDS = 30.0
@@ -29,14 +30,13 @@ class AwsEndpoint:
     async def start(self) -> None:
         """Start the server and wait until it listens. Raises TimeoutError after 30 s."""
         environ = {**os.environ, "MOTO_ACCOUNT_ID": ACCOUNT}
-        self._child = await asyncio.create_subprocess_exec(
+        self._child = await spawn(
             *(sys.executable, "-m", "local.cloud.moto_server"),
             cwd=Path(__file__).parents[2],
             env=environ,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
         )
         if self._child.stdout is None:
             raise AwsError("moto has no output")

@@ -128,6 +128,7 @@ class Function:
         if ended.reusable:
             self._idle.append(sandbox)
         else:
+            self._write_line(ended.reply.payload.decode(errors="replace"))
             await self._discard(sandbox)
         return _as_result(request_id, ended.reply, _since(started), init_ms)
 

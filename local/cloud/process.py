@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 # A grandchild that left the group can keep the pipe open for ever.
 DRAIN_SECONDS = 0.5
@@ -18,6 +19,23 @@ exec 3<&0
 (cat <&3; kill -KILL -$$) >/dev/null 2>&1 &
 wait $child
 """
+
+
+async def spawn(*command: str, **options: Any) -> asyncio.subprocess.Process:
+    """`asyncio.create_subprocess_exec` in a session of its own, safe to cancel.
+
+    A cancellation in the middle of asyncio's own call can wait for ever (seen with Python 3.13.0), so the call is let
+    finish and its process is killed.
+    """
+    work = asyncio.ensure_future(asyncio.create_subprocess_exec(*command, start_new_session=True, **options))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        child = await work
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        await child.wait()
+        raise
 
 
 class Process:
@@ -43,11 +61,10 @@ class Process:
 
         A `leashed` one cannot outlive this process. Workers need no leash: they end when their Runtime API is gone.
         """
-        child = await asyncio.create_subprocess_exec(
+        child = await spawn(
             *(("/bin/sh", "-c", LEASH, "leash", *command) if leashed else command),
             cwd=cwd,
             env=dict(environ),
-            start_new_session=True,
             stdin=asyncio.subprocess.PIPE if leashed else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -1,5 +1,6 @@
 """The cloud as a program: its ready line, its errors, and that nothing is left behind."""
 
+import asyncio
 import os
 import re
 import signal
@@ -13,8 +14,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from psycopg import OperationalError
 
+from local.cloud.cloud import LocalCloud
 from local.cloud.options import ROOT
+from tests.integration.cloud.conftest import build_options
 
 READY = re.compile(r"ready (http://127\.0\.0\.1:(\d+))")
 
@@ -62,6 +66,24 @@ def test_a_signal_stops_every_process_and_frees_the_port(tmp_path: Path, number:
         assert not [pid for pid in family if lives(pid)]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+@pytest.mark.parametrize("seconds", [0.4, 0.8, 1.2])
+def test_a_signal_during_the_start_stops_it(tmp_path: Path, seconds: float) -> None:
+    with run_cloud(tmp_path) as process:
+        time.sleep(seconds)
+        family = descendants(process.pid)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=5)
+
+        assert not [pid for pid in family if lives(pid)]
+
+
+async def test_a_service_that_fails_ends_the_start(tmp_path: Path) -> None:
+    options = build_options(tmp_path, database=True, database_url="postgresql://nobody@127.0.0.1:1/nothing")
+    async with asyncio.timeout(10):
+        with pytest.raises(OperationalError, match="refused"):
+            await LocalCloud(options).__aenter__()
 
 
 def test_a_killed_cloud_takes_its_processes_with_it(tmp_path: Path) -> None:
