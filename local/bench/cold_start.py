@@ -67,7 +67,7 @@ async def measure(say: Callable[[str], None]) -> list[Table]:
     say("imports")
     imports = [await measure_imports(module, what, environ) for module, what in IMPORTS.items()]
     notes = [
-        "Real workers under AWS's runtime client, bytecode cached, secrets by Secrets Manager (moto), a new connection."
+        "Real workers under AWS's runtime client, bytecode cached; secrets fetched and the database connected inside."
     ]
     columns = ["", "init", "first response", "slowest", "aim"]
     return [Table(f"4. Cold start, spawn to first response (medians of {STARTS})", columns, rows, notes), show(imports)]

@@ -1,6 +1,6 @@
 """Whether a long conversation costs more than a short one: time and bytes of turn 10, 100 and 500."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -98,27 +98,22 @@ async def read_written(bed: Testbed) -> int:
     return int(row["bytes"])
 
 
-def compare(marks: list[Mark]) -> Table:
-    first, last = marks[0], marks[-1]
-    shown = [
-        ("time through three workers", [mark.workers for mark in marks], milliseconds, True),
-        ("time with the engine in one process", [mark.engine for mark in marks], milliseconds, True),
-        ("bytes kept per turn so far, everything", [mark.kept for mark in marks], kilobytes, True),
-        ("  our rows, per turn", [mark.ours / mark.turns for mark in marks], kilobytes, True),
-        ("  LangGraph's rows, the whole thread", [mark.thread for mark in marks], kilobytes, False),
-        ("bytes written per turn (write-ahead log)", [mark.written for mark in marks], kilobytes, True),
+def compare(marks: Sequence[Mark]) -> Table:
+    bounded = [
+        show("time through three workers", [mark.workers for mark in marks], milliseconds),
+        show("time with the engine in one process", [mark.engine for mark in marks], milliseconds),
+        show("bytes kept per turn so far, everything", [mark.kept for mark in marks], kilobytes),
+        show("  our rows, per turn", [mark.ours / mark.turns for mark in marks], kilobytes),
+        show("bytes written per turn (write-ahead log)", [mark.written for mark in marks], kilobytes),
     ]
-    rows = [
-        [name, *(form(value) for value in values), f"{values[-1] / values[0]:.2f} ×", *aim(values, bounded=bounded)]
-        for name, values, form, bounded in shown
-    ]
-    title = f"2. A long conversation (medians of {SAMPLES} turns from turn {', '.join(str(m.turns) for m in marks)} on)"
-    notes = [
-        "The thread is bounded by the window (60 messages), so its size at turn 10 is that of a window not yet full.",
-        f"Rows of 4 messages a turn; kept sizes are as stored, at turn {first.turns} and {last.turns} exactly.",
-    ]
-    return Table(title, ["", *(f"turn {mark.turns}" for mark in marks), "last/first", "aim"], rows, notes)
+    thread = show("LangGraph's rows, the whole thread", [mark.thread for mark in marks], kilobytes)[:-1]
+    title = f"2. A long conversation, 4 messages a turn (medians of {SAMPLES} turns from each mark on)"
+    note = "The thread is bounded by the window (60 messages); at turn 10 the window is not full yet."
+    columns = ["", *(f"turn {mark.turns}" for mark in marks), "last/first", "aim"]
+    return Table(title, columns, [*bounded, [*thread, ""]], [note])
 
 
-def aim(values: list[float], *, bounded: bool) -> list[str]:
-    return [judge(values[-1] / values[0], FACTOR_AIM) if bounded else ""]
+def show(name: str, values: Sequence[float], form: Callable[[float], str]) -> list[str]:
+    """A row: the values, how the last compares with the first, and the aim."""
+    factor = values[-1] / values[0]
+    return [name, *(form(value) for value in values), f"{factor:.2f} ×", judge(factor, FACTOR_AIM)]

@@ -38,7 +38,7 @@ async def measure(say: Callable[[str], None]) -> list[Table]:
         rows.append(await count_one(proxies[STREAM], "events of an ended turn, replayed", follow(bed, ended)))
         rows += await count_running(bed, proxies, conversation)
     notes = [
-        "Statements: what was executed; of them, housekeeping opens, labels and closes transactions or checks a connection.",
+        "Housekeeping opens, labels and closes transactions or checks that a connection lives.",
         "A round trip is counted when the client speaks after the server has; a pipeline is one.",
     ]
     return [Table(f"3. Database, per step (means of {TURNS} turns)", COLUMNS, rows, notes)]

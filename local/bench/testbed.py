@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -30,9 +31,7 @@ TURN_SECONDS = 60.0
 
 CREATE_TENANT_SQL = "insert into oria.tenants (id, slug, name, config) values (%s, %s, 'Bench', '{}')"
 READ_TURN_SQL = "select id, status, created_at from oria.turns where id = %s"
-READ_STEPS_SQL = (
-    "select type, data ->> 'stage' as stage, at from oria.turn_events where turn_id = %s order by event_seq"
-)
+READ_STEPS_SQL = "select type, data ->> 'stage' as stage, at from oria.turn_events where turn_id = %s"
 
 
 class BenchError(Exception):
@@ -97,7 +96,7 @@ class Testbed:
     async def _read_steps(self, turn_id: UUID) -> Mapping[str, float]:
         times = {row["stage"] or row["type"]: row["at"] for row in await self.query(READ_STEPS_SQL, turn_id)}
         marks = ["run.accepted", *STAGES, "run.completed"]
-        pairs = zip(marks, marks[1:], strict=False)
+        pairs = pairwise(marks)
         return {f"{a} → {b}": (times[b] - times[a]).total_seconds() for a, b in pairs}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
 
 from local.bench.assistant import build, plain_input
 from local.bench.figures import Table, judge, median, milliseconds, percentile
@@ -37,8 +38,6 @@ async def run_plain(bed: Testbed, turns: int) -> list[float]:
     url = make_conninfo(bed.urls.owner, dbname=PLAIN_DATABASE)
     async with AsyncPostgresSaver.from_conn_string(url) as saver:
         await saver.setup()
-    from psycopg.rows import dict_row
-
     arguments = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     pool: Any = AsyncConnectionPool(url, kwargs=arguments, min_size=2, max_size=4, open=False)
     async with pool:
@@ -61,7 +60,7 @@ def compare(times: Sequence[TurnTimes], plain: Sequence[float]) -> Table:
         ["factor", *(f"{factor:.1f} ×" for factor in factors), judge(factors[0], FACTOR_AIM)],
     ]
     note = (
-        "From the accepting transaction's start until the end was seen by a reader; the bus and the gateway are inside."
+        "From the accepting transaction's start until a reader saw the end; the bus and the runtime client are inside."
     )
     return Table(f"1. Turn overhead, model time zero ({len(times)} turns)", ["", "p50", "p95", "aim"], rows, [note])
 
