@@ -4,7 +4,7 @@ The engine imports no graph. An assistant is found through the registry named by
 (`module:mapping`), so a team can add its own beside ours.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
@@ -62,6 +62,8 @@ class Assistant:
     returns the whole new preference list, or None to leave the stored one.
     `read_outcome` looks at the final state values; None means that the graph produced nothing to show.
     `read_agent` names the agent that the state says is at work, for the turn row.
+    `state_types` are the classes, as (module, name), that the graph keeps in its state beside messages, interrupts and
+    the plain types of LangGraph's safe list; what is not named comes back from a checkpoint as plain data.
     """
 
     id: str
@@ -78,6 +80,7 @@ class Assistant:
     remember: Callable[["TurnContext"], Awaitable[Sequence[str] | None]] | None = None
     memory_timeout: float = 30.0
     needs_token: bool = False
+    state_types: Collection[tuple[str, str]] = ()
 
     @property
     def first_stage(self) -> Stage:

@@ -5,13 +5,14 @@ commit leaves its thread as it was. Writes are serialised when LangGraph makes t
 sends SQL.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Interrupt
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
@@ -45,11 +46,15 @@ class BufferingSaver(AsyncPostgresSaver):
     """Reads from Postgres inside tenant transactions, keeps writes until `replay`.
 
     `expected_head` is the checkpoint that the turn row names (None: the thread has none yet). The first read of the
-    thread must find exactly that one, else the stage fails: another graph or worker has been here.
+    thread must find exactly that one, else the stage fails: another graph or worker has been here. `state_types` are
+    the classes that a checkpoint may bring back beside LangGraph's own safe ones; any other comes back as plain data,
+    because reviving it would import and call whatever the stored bytes name (langchain-ai/langgraph#7533).
     """
 
-    def __init__(self, database: TenantDatabase, expected_head: str | None) -> None:
-        super().__init__(conn=database.pool)
+    def __init__(
+        self, database: TenantDatabase, expected_head: str | None, state_types: Collection[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__(conn=database.pool, serde=JsonPlusSerializer(allowed_msgpack_modules=list(state_types)))
         self._database = database
         self._recorder = _Recorder()
         self._expected_head = expected_head
@@ -65,6 +70,11 @@ class BufferingSaver(AsyncPostgresSaver):
             return
         async with self._database.transaction() as connection, connection.cursor(row_factory=dict_row) as cursor:
             yield cursor
+
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> "BufferingSaver":
+        """The same saver with more types: the vendor's is a copy, whose head and buffer nobody would commit."""
+        self.serde = super().with_allowlist(extra_allowlist).serde
+        return self
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         found = await super().aget_tuple(config)

@@ -130,7 +130,7 @@ async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: C
     if claim.judges_answers:
         return await _judge(sandbox, assistant, claim, context)
     database = sandbox.database(claim.turn.tenant_id)
-    saver = BufferingSaver(database, claim.turn.head_checkpoint)
+    saver = BufferingSaver(database, claim.turn.head_checkpoint, assistant.state_types)
     started = time.monotonic()
     async with open_progress(sandbox.control(claim.turn.tenant_id), claim) as progress:
         callbacks = tracing.callbacks(sandbox.environ, claim)
