@@ -1,16 +1,13 @@
 """The offline model as a child process, when the user has configured no provider."""
 
-import asyncio
-import contextlib
 import sys
 
 from local.cloud.http_server import find_free_port
 from local.cloud.logs import LogFiles
 from local.cloud.options import ROOT, CloudOptions
-from local.cloud.process import Process
+from local.cloud.process import Process, wait_until_listening
 
 START_SECONDS = 60.0
-POLL_SECONDS = 0.05
 STOP_SECONDS = 1.0
 
 
@@ -38,21 +35,10 @@ class ModelServer:
             write_line=lambda line: self._logs.write("offline-model", line),
             leashed=True,
         )
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(START_SECONDS):
-                await self._wait_until_listening(port)
-        if not self.url:
+        if not await wait_until_listening(self._process, port, START_SECONDS):
             raise ModelServerError(f"the offline model did not start, see {self._logs.folder}/offline-model.log")
+        self.url = f"http://127.0.0.1:{port}/v1"
 
     async def close(self) -> None:
         if self._process is not None:
             await self._process.stop(STOP_SECONDS)
-
-    async def _wait_until_listening(self, port: int) -> None:
-        while self._process is not None and self._process.alive:
-            with contextlib.suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
-                self.url = f"http://127.0.0.1:{port}/v1"
-                return
-            await asyncio.sleep(POLL_SECONDS)

@@ -11,6 +11,7 @@ from typing import Any
 # A grandchild that left the group can keep the pipe open for ever.
 DRAIN_SECONDS = 0.5
 LINE_LIMIT_BYTES = 4 * 1024 * 1024
+LISTEN_POLL_SECONDS = 0.02
 # Runs a command and ends its group when standard input closes, which it does however the parent ends, SIGKILL included.
 # Input goes by way of descriptor 3, because a shell gives what it runs in the background none.
 LEASH = """
@@ -114,3 +115,16 @@ class Process:
         with contextlib.suppress(ValueError, asyncio.CancelledError):  # ValueError: a line over the limit
             async for line in stream:
                 write_line(line.decode(errors="replace").rstrip("\n"))
+
+
+async def wait_until_listening(process: Process, port: int, seconds: float) -> bool:
+    """Whether a process came to listen on a port of this machine before it ended and before `seconds` had passed."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while process.alive:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    return True
+                await asyncio.sleep(LISTEN_POLL_SECONDS)
+    return False

@@ -19,11 +19,10 @@ import httpx2
 from local.cloud.environment import build_function_environment
 from local.cloud.function import ThrottledError
 from local.cloud.http_server import find_free_port
-from local.cloud.process import Process
+from local.cloud.process import Process, wait_until_listening
 from local.cloud.proxy_events import HttpRequest
 from local.cloud.resources import FunctionSpec
 
-READY_POLL_SECONDS = 0.02
 # Meaningful between two neighbours only (RFC 9110, section 7.6.1).
 HOP_HEADERS = frozenset({"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host", "content-length"})
 
@@ -111,21 +110,8 @@ class WebAdapter:
         process = await Process.start(
             command, cwd=self.spec.code_root, environ=environ, write_line=self._write_line, leashed=True
         )
-        try:
-            await self._wait_until_listening(process, port)
-        except AdapterError:
+        if not await wait_until_listening(process, port, self._start_seconds):
             await process.kill()
-            raise
+            raise AdapterError(f"{self.spec.name} did not listen: {process.describe_exit()}")
         url = f"http://127.0.0.1:{port}"
         return process, httpx2.AsyncClient(base_url=url, timeout=self.spec.timeout, trust_env=False)
-
-    async def _wait_until_listening(self, process: Process, port: int) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._start_seconds):
-                while process.alive:
-                    with contextlib.suppress(OSError):
-                        _, writer = await asyncio.open_connection("127.0.0.1", port)
-                        writer.close()
-                        return
-                    await asyncio.sleep(READY_POLL_SECONDS)
-        raise AdapterError(f"{self.spec.name} did not listen: {process.describe_exit()}")

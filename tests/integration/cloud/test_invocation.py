@@ -10,6 +10,7 @@ from local.cloud.cloud import LocalCloud
 from local.cloud.function import PayloadTooLargeError, ThrottledError
 from tests.integration.cloud.conftest import build_options
 from tests.integration.cloud.notes import wait_for
+from tests.integration.cloud.processes import lives, read_state
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -71,7 +72,7 @@ async def test_a_worker_is_killed_at_the_timeout_with_its_children(cloud: LocalC
     }
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
-    await wait_for(lambda: not any(_lives(int(pid)) for pid in pids))
+    await wait_for(lambda: not any(lives(int(pid)) for pid in pids))
 
 
 @pytest.mark.parametrize(
@@ -147,17 +148,6 @@ async def test_idle_workers_freeze_and_thaw(tmp_path: Path) -> None:
     async with LocalCloud(build_options(tmp_path, freeze=True)) as cloud:
         first = await cloud.invoke("Echo", {})
         pid = first.value["pid"]
-        await wait_for(lambda: _state(pid) == "T")
+        await wait_for(lambda: read_state(pid) == "T")
 
         assert (await cloud.invoke("Echo", {})).value["pid"] == pid
-
-
-def _lives(pid: int) -> bool:
-    return _state(pid) not in ("", "Z")
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return ""

@@ -19,6 +19,7 @@ from psycopg import OperationalError
 from local.cloud.cloud import LocalCloud
 from local.cloud.options import ROOT
 from tests.integration.cloud.conftest import build_options
+from tests.integration.cloud.processes import descendants, lives
 
 READY = re.compile(r"ready (http://127\.0\.0\.1:(\d+))")
 
@@ -30,6 +31,7 @@ def run_cloud(data: Path, port: int = 0) -> Iterator[subprocess.Popen[str]]:
 import sys
 from local.cloud.__main__ import guard
 from tests.integration.cloud.conftest import build_options
+from tests.integration.cloud.processes import descendants, lives
 from pathlib import Path
 sys.exit(guard(build_options(Path({str(data)!r}), port={port}, prewarm=("Echo", "Web"))))
 """
@@ -122,25 +124,3 @@ def read_ready_line(process: subprocess.Popen[str]) -> tuple[str, int]:
 def read_errors(process: subprocess.Popen[str]) -> str:
     assert process.stderr is not None
     return process.stderr.read()
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes below one, found by their parents."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(entry.parent.name)] = int(entry.read_text().rpartition(")")[2].split()[1])
-        except FileNotFoundError:
-            continue
-    found = [pid]
-    for parent in found:
-        found += [child for child, above in parents.items() if above == parent]
-    return found[1:]
-
-
-def lives(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
