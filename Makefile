@@ -1,6 +1,6 @@
 # Every command of the project. `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check demo token migrate import build bench soak lock
+.PHONY: help run test check demo token migrate import build bench soak snapshots lock
 
 PYTHON ?= $(shell for p in $(HOME)/.pyenv/versions/3.13*/bin/python python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
@@ -44,6 +44,9 @@ bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold star
 
 soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests
 	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -m soak --timeout 7200 $(ARGS)
+
+snapshots: $(VENV)/.ready ## write the exact prompts and tool schemas again; review the diff
+	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria
 
 lock: $(VENV)/.ready ## pin the requirements again, with hashes
 	@$(PY) -m local.packaging lock

@@ -1,26 +1,13 @@
-"""Requests as reviewed files. UPDATE_SNAPSHOTS=1 writes them anew."""
+"""Where the snapshots of the gate's, the supervisor's and memory's requests are; UPDATE_SNAPSHOTS=1 writes them."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
+
+from tests.support import snapshots
 
 FOLDER = Path(__file__).parent / "snapshots"
 
 
 def assert_snapshot(name: str, value: Any) -> None:
-    """Compare a JSON value with its file, which shows long texts line by line."""
-    path = FOLDER / f"{name}.json"
-    text = json.dumps(_split_lines(value), indent=1, ensure_ascii=False) + "\n"
-    if os.environ.get("UPDATE_SNAPSHOTS"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
-
-
-def _split_lines(value: Any) -> Any:
-    if isinstance(value, str) and "\n" in value:
-        return value.split("\n")
-    if isinstance(value, dict):
-        return {key: _split_lines(entry) for key, entry in value.items()}
-    return [_split_lines(entry) for entry in value] if isinstance(value, list) else value
+    """Compare a JSON value with its file."""
+    snapshots.assert_snapshot(FOLDER / f"{name}.json", value)
