@@ -43,7 +43,7 @@ bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold star
 	@$(PY) -m local.bench
 
 soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests
-	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -m soak --timeout 7200 $(ARGS)
+	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py $(ARGS)
 
 snapshots: $(VENV)/.ready ## write the exact prompts and tool schemas again; review the diff
 	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria

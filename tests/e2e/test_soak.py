@@ -45,7 +45,6 @@ async def stormy(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tupl
         yield lab, faults
 
 
-@pytest.mark.soak
 @pytest.mark.timeout(7200 if os.environ.get("SOAK") else 300)
 async def test_every_turn_ends_once_and_every_transcript_is_whole(stormy: tuple[LabCloud, SeededFaults]) -> None:
     lab, faults = stormy
