@@ -22,12 +22,12 @@ insert into outbox (tenant_id, conversation_id, turn_id, detail_type, detail)
 select tenant_id, conversation_id, id, %s, %s from turns where id = %s
 """
 
-# Of the whole conversation, because a turn that ends promotes the next one. Locked rows are being sent by somebody
-# else at this moment.
+# Of the whole conversation, because a turn that ends promotes the next one. Without a row lock: it would end before the
+# events are sent, and make this read a write that waits for the disk.
 READ_UNSENT_SQL = """
 select id, detail_type, detail from outbox
 where conversation_id = (select conversation_id from turns where id = %s) and sent_at is null
-order by id limit 10 for update skip locked
+order by id limit 10
 """
 MARK_SENT_SQL = "update outbox set sent_at = now() where id = any(%s)"
 
