@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
@@ -64,8 +65,9 @@ async def test_a_black_holed_connection_delays_but_does_not_lose_a_turn(lab: Lab
     for backend in backends:
         os.kill(backend, signal.SIGSTOP)
     try:
-        turn = await asyncio.wait_for(lab.say(await lab.converse(), "hello"), 60)
-        row = await lab.wait(turn, *TERMINAL, seconds=90)
+        async with asyncio.timeout(60):
+            said = await lab.persist("POST", "/v1/chat", {"assistant": "lab", "message": "hello"})
+        row = await lab.wait(UUID(said["id"]), *TERMINAL, seconds=90)
     finally:
         for backend in backends:
             os.kill(backend, signal.SIGCONT)

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import contextlib
 import os
 import random
 from collections import Counter
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import httpx2
 import pytest
 import pytest_asyncio
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -77,11 +75,11 @@ async def kill_workers(lab: LabCloud, chance: random.Random) -> None:
 
 async def hold_conversation(lab: LabCloud, messages: list[str], places: asyncio.Semaphore) -> tuple[UUID, list[UUID]]:
     async with places:
-        conversation = UUID((await persist(lab, "POST", "/v1/conversations", {"assistant": "lab"}))["id"])
+        conversation = UUID((await lab.persist("POST", "/v1/conversations", {"assistant": "lab"}))["id"])
         turns = []
         for message in messages:
             path, key = f"/v1/conversations/{conversation}/turns", str(uuid4())
-            said = await persist(lab, "POST", path, {"message": message}, **{"idempotency-key": key})
+            said = await lab.persist("POST", path, {"message": message}, **{"idempotency-key": key})
             turns.append(UUID(said["id"]))
             await see_through(lab, turns[-1])
         return conversation, turns
@@ -97,19 +95,7 @@ async def see_through(lab: LabCloud, turn: UUID) -> None:
         (question,) = interaction["questions"]
         reply = {"option_ids": ["o1"]} if question["options"] else {"text": "blue"}
         body = {"answers": [{"question_id": question["id"], **reply}]}
-        await persist(lab, "POST", f"/v1/interactions/{interaction['id']}/response", body)
-
-
-async def persist(lab: LabCloud, method: str, path: str, body: Any, **headers: str) -> dict[str, Any]:
-    """A client that tries again when the API's worker was killed; a 409 means that an earlier try had arrived."""
-    while True:
-        with contextlib.suppress(httpx2.HTTPError):
-            answer = await lab.call(method, path, body, **headers)
-            if answer.status_code < 500:
-                assert answer.status_code in (200, 201, 202, 409), answer.text
-                found: dict[str, Any] = answer.json()
-                return found
-        await asyncio.sleep(0.2)
+        await lab.persist("POST", f"/v1/interactions/{interaction['id']}/response", body)
 
 
 def assert_ended_once(lab: LabCloud, row: dict[str, Any]) -> None:

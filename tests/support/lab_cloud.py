@@ -5,6 +5,7 @@ What is replaced: nothing; the lab assistant calls no model.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,17 @@ class LabCloud:
         token = self.cloud.token(self.user, str(self.tenant_id))
         headers = {"authorization": f"Bearer {token}"} | headers
         return await self.http.request(method, self.cloud.url + path, json=body, headers=headers)
+
+    async def persist(self, method: str, path: str, body: Any, **headers: str) -> dict[str, Any]:
+        """A client that tries again while the service is away; a 409 means that an earlier try had arrived."""
+        while True:
+            with contextlib.suppress(httpx2.HTTPError):
+                answer = await self.call(method, path, body, **headers)
+                if answer.status_code < 500:
+                    assert answer.status_code in (200, 201, 202, 409), answer.text
+                    found: dict[str, Any] = answer.json()
+                    return found
+            await asyncio.sleep(0.2)
 
     async def converse(self) -> UUID:
         answer = await self.call("POST", "/v1/conversations", {"assistant": "lab"})
