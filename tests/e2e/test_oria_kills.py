@@ -23,11 +23,13 @@ SLACK_SECONDS = 1.5
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def oria(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OriaCloud]:
-    async with serve_scripted_model() as script:
-        async with start_oria_cloud(
+    async with (
+        serve_scripted_model() as script,
+        start_oria_cloud(
             tmp_path_factory.mktemp("oria"), script, prewarm=[*STAGE_FUNCTIONS, "TurnFailedFunction"]
-        ) as cloud:
-            yield cloud
+        ) as cloud,
+    ):
+        yield cloud
 
 
 async def test_a_specialist_killed_between_tool_and_answer_leaves_whole_pairs(oria: OriaCloud) -> None:
