@@ -4,22 +4,21 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from functools import partial
 from uuid import UUID
 
 import psycopg
 import pytest
 
 from oria_runtime.db.pool import TenantDatabase, create_pool
-from oria_runtime.publisher import BusEvent
-from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.models import TurnStatus
 from oria_runtime.turns.saver import BufferingSaver
 from oria_runtime.turns.sweeper import sweep
 from tests.support.database import DatabaseUrls
-from tests.support.engine import Bus, Engine
+from tests.support.engine import Engine
 from tests.support.oria_engine import OriaEngine, career_chat, training_finder
 from tests.support.oria_pooler import Pooler, run_pooler
+from tests.support.oria_sandboxes import run_apart
 from tests.support.scripted_model import Script
 
 
@@ -141,16 +140,6 @@ async def test_two_conversations_progress_at_once(engine: Engine) -> None:
         await each.say("slow")
         events.append(await each.next_stage("specialist"))
     started = time.monotonic()
-    results = await asyncio.gather(*(asyncio.to_thread(run_alone, engine, event) for event in events))
+    results = await asyncio.gather(*(run_apart(engine, partial(engine.stage, event)) for event in events))
     assert results == [{"result": "end"}] * 2
     assert time.monotonic() - started < 1.8
-
-
-def run_alone(engine: Engine, event: BusEvent) -> dict[str, Any]:
-    """A stage in a sandbox with a loop of its own, as every Lambda has."""
-    sandbox = Sandbox({"DATABASE_URL": engine.urls.app}, registry=engine.registry, publisher=Bus())
-    try:
-        return sandbox.run(engine.stage(event, sandbox))
-    finally:
-        sandbox.run(sandbox.close())
-        sandbox.loop.close()
