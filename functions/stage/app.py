@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import oria_runtime.cold_start  # noqa: F401 - first, because of the imports that follow
 from oria_runtime.observability import instrument
 from oria_runtime.sandbox import get_sandbox
 from oria_runtime.turns.claim import StageEvent
