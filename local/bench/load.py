@@ -67,6 +67,7 @@ def show(taken: Rush, workers: dict[str, int]) -> Table:
         ["completed", f"{len(taken.turns)} of {CONVERSATIONS}", ""],
         ["throughput", f"{len(taken.turns) / taken.whole:.1f} turns/s", ""],
     ]
-    note = f"{', '.join(f'{count} {name}' for name, count in workers.items())} workers on this machine's cores."
+    counted = ", ".join(f"{count} {name}" for name, count in workers.items())
+    note = f"{counted} workers; a request waits for one of the api's, a stage for one of its own."
     title = f"5. {CONVERSATIONS} conversations at once, model time zero ({taken.whole:.1f} s in all)"
     return Table(title, ["", "p50", "p95"], rows, [note])
