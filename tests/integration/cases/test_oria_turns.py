@@ -119,6 +119,27 @@ async def test_a_blocked_message_reaches_no_thread_and_no_model_but_the_gates(or
     ]
 
 
+async def test_a_blocked_answer_leaves_the_pause_and_reaches_no_thread(oria: OriaEngine) -> None:
+    await oria.add_trainings(3)
+    training_finder(oria.script, plan=True, questions=True)
+    turn = await oria.run("I want a plan")
+    oria.script.on(label=GATE, text="plutonium", times=1).reply(choose("block"))
+    oria.script.on(label="langgraph.guardrails_response").reply(say("I cannot help with this."))
+    before = await oria.thread_rows()
+    await oria.answer_each(turn, "To sell plutonium", "", "")
+    await oria.drain()
+    turn = await oria.turn(turn.id)
+    assert turn.status is TurnStatus.AWAITING_INPUT
+    assert await oria.thread_rows() == before
+    assert (await oria.events(turn.id))[-1].data["text"] == "I cannot help with this."
+    await oria.answer_each(turn, "To write reports", "", "")
+    await oria.drain(oria.worker())
+    assert (await oria.turn(turn.id)).status is TurnStatus.COMPLETED
+    readers = {seen.label for seen in oria.script.requests if "plutonium" in seen.text}
+    assert readers == {GATE, "langgraph.guardrails_response"}
+    await oria.assert_goes_on()
+
+
 async def test_a_doubtful_message_is_answered_with_a_question_and_goes_on(oria: OriaEngine) -> None:
     oria.script.on(label=GATE, text="Do it", times=1).reply(choose("doubt"))
     oria.script.on(label="langgraph.guardrails_response").reply(say("What do you mean?"))
