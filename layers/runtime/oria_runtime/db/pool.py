@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -31,7 +31,7 @@ CONNECTION_ARGUMENTS: dict[str, Any] = {
 }
 CHECK_SECONDS = 1.0
 
-SET_TENANT_SQL = "select set_config('app.tenant', %s, true)"
+BEGIN_SQL = sql.SQL("begin; select set_config('app.tenant', {}, true)")
 
 
 async def check_connection(connection: Connection) -> None:
@@ -67,6 +67,7 @@ class TenantDatabase:
         """A connection inside a transaction under the tenant's row-level security."""
         if self.pool.closed:
             await self.pool.open()
-        async with self.pool.connection() as connection, connection.transaction():
-            await connection.execute(SET_TENANT_SQL, (str(self.tenant_id),))
+        async with self.pool.connection() as connection:
+            # One round trip; the pool's context commits, or rolls back when something was raised.
+            await connection.execute(BEGIN_SQL.format(sql.Literal(str(self.tenant_id))))
             yield connection

@@ -113,7 +113,7 @@ async def _committed(database: TenantDatabase, claim: Claim, saver: BufferingSav
 
 async def _commit(database: TenantDatabase, claim: Claim, saver: BufferingSaver, result: StageResult) -> None:
     async with database.transaction() as connection:
-        row = await lock_claimed(connection, claim, ends=isinstance(result.step, End))
+        row = await lock_claimed(connection, claim)
         async with connection.pipeline():
             await saver.replay(connection)
             await _save(connection, claim, saver, result)
@@ -128,11 +128,14 @@ async def _commit(database: TenantDatabase, claim: Claim, saver: BufferingSaver,
                     await _end(connection, row, saver, outcome)
 
 
-async def lock_claimed(connection: Connection, claim: Claim, *, ends: bool) -> Row:
-    """Lock the row under the fence. Raises ClaimLostError when it is not this claim's any more, or to be cancelled."""
-    if ends:
+async def lock_claimed(connection: Connection, claim: Claim) -> Row:
+    """Lock conversation and turn under the fence, in one round trip.
+
+    Raises ClaimLostError when the turn is not this claim's any more, or to be cancelled.
+    """
+    async with connection.pipeline():
         await connection.execute(LOCK_CONVERSATION_SQL, (claim.turn.id,))
-    row = await (await connection.execute(FENCE_SQL, claim.fence)).fetchone()
+        row = await (await connection.execute(FENCE_SQL, claim.fence)).fetchone()
     if row is None:
         raise ClaimLostError("the turn is no longer this worker's")
     return row

@@ -171,7 +171,7 @@ async def _judge(sandbox: "Sandbox", assistant: Assistant, claim: Claim, context
         raise StageFailedError("interaction_changed", "no response is reserved")
     approval = await assistant.approve(answer_texts(interaction.response), context)
     async with sandbox.database(claim.turn.tenant_id).transaction() as connection:
-        row = await lock_claimed(connection, claim, ends=False)
+        row = await lock_claimed(connection, claim)
         await add_usage(connection, claim.turn.id, context.models.usage.as_json())
         if approval.decision == "allow":
             await accept_answers(connection, row)
