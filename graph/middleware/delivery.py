@@ -6,9 +6,10 @@ may deliver instead (`deliver`): its text and cards are the answer as a whole, a
 (seeds/oria_orchestration.md, "Main graph".)
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from operator import add
 from typing import Annotated, Any, Final, NotRequired, TypedDict
+from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
@@ -16,6 +17,7 @@ from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolCa
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from graph.middleware.turns import list_calls
 from oria_runtime.db.text import clean_json, clean_text
 from oria_runtime.errors import StageFailedError
 from oria_runtime.turns.context import TurnContext
@@ -74,7 +76,7 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
             )
             action = read_action(await handler(private))
             if action.tool_calls:
-                return ModelResponse(result=[keep_calls(action)])
+                return ModelResponse(result=[keep_calls(action, list_calls(request.state["messages"]))])
         public = [extend(request.system_message, self.answer), *request.messages]
         return ModelResponse(result=[await generate_answer(request, public)])
 
@@ -127,8 +129,8 @@ def read_action(response: ModelResponse[Any]) -> AIMessage:
     return message
 
 
-def keep_calls(action: AIMessage) -> AIMessage:
-    """The calls without the private text beside them, in storable text.
+def keep_calls(action: AIMessage, known: Collection[str] = ()) -> AIMessage:
+    """The calls without the private text beside them, in storable text and under ids that the thread does not know.
 
     Blocks that a provider wants to see again, such as reasoning, stay. Blocks that repeat the calls go: a later edit of
     the calls, such as dropping one of a batch, would leave them behind, and a provider refuses a call without a result.
@@ -136,9 +138,24 @@ def keep_calls(action: AIMessage) -> AIMessage:
     content: str | list[str | dict[str, Any]] = ""
     if isinstance(action.content, list):
         content = [block for block in action.content if isinstance(block, dict) and block.get("type") not in PRIVATE]
-    calls = [{**call, "args": clean_json(call["args"])} for call in action.tool_calls]
+    calls = [{**call, "args": clean_json(call["args"])} for call in renew_ids(action.tool_calls, known)]
     # The thread's own id instead of the provider's, as for the answer.
     return action.model_copy(update={"content": content, "tool_calls": calls, "id": None})
+
+
+def renew_ids(calls: Sequence[ToolCall], known: Collection[str]) -> list[ToolCall]:
+    """The calls, with new ids where one is missing or used already.
+
+    Some compatible servers count calls within an answer only. A repeated id would pass for answered, and the request
+    of the next turn would have one call for two results.
+    """
+    renewed: list[ToolCall] = []
+    used = set(known)
+    for call in calls:
+        call_id = call["id"] if call["id"] and call["id"] not in used else f"call_{uuid4().hex[:24]}"
+        used.add(call_id)
+        renewed.append({**call, "id": call_id})
+    return renewed
 
 
 def extend(system: SystemMessage | None, instructions: str) -> SystemMessage:

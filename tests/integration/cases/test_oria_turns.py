@@ -1,9 +1,12 @@
 """Whole turns of Oria through the engine: what the person sees, what is kept, what the models were asked."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from local.offline_model.wire.answers import Answer
+from local.offline_model.wire.prompts import ToolCall
 from oria_runtime.turns.models import EventType, TurnStatus
 from oria_runtime.turns.preferences import read_preferences
 from tests.support.engine import USER
@@ -20,7 +23,7 @@ from tests.support.oria_engine import (
     training_finder,
 )
 from tests.support.oria_wire import assert_whole_history
-from tests.support.scripted_model import call, choose, decide, give, say
+from tests.support.scripted_model import Step, answer_with, call, choose, decide, give, say
 
 
 @pytest.mark.parametrize("config", [{}, STRUCTURED], ids=["native", "structured"])
@@ -201,6 +204,38 @@ async def test_a_provider_that_repeats_its_ids_repeats_no_message(oria: OriaEngi
     for number in range(3):
         assert (await oria.run(f"Hello {number}")).status is TurnStatus.COMPLETED
     assert [message.text for message in (await oria.state())["messages"]][1::2] == ["Hello."] * 3
+
+
+@pytest.mark.parametrize("responses", [True, False], ids=["responses", "completions"])
+async def test_a_server_that_counts_its_calls_anew_in_each_answer_keeps_pairs_apart(
+    oria: OriaEngine, responses: bool
+) -> None:
+    profile = {"use_responses_api": responses}
+    await oria.configure({"models": {"mini": profile, "large": profile}})
+    await oria.add_person()
+    await oria.add_trainings(4)
+    arguments = '{"query": "Python", "is_learning_plan": false}'
+    for number in range(3):
+        career_chat(oria.script, f"Answer {number}.")
+        oria.script.on(label=CAREER_CHAT, tool=PROFILE_TOOL, times=1).reply(
+            number_calls(ToolCall("", PROFILE_TOOL, '{"need_basic_info": true}'))
+        )
+        assert (await oria.run(f"Question {number}")).status is TurnStatus.COMPLETED
+    assert oria.script.count(label=CAREER_CHAT) == 9
+    for seen in oria.script.seen(label=CAREER_CHAT):
+        assert_whole_history(seen)
+    training_finder(oria.script)
+    oria.script.on(label=TRAINING_FINDER, where=lambda seen: not seen.tools).reply(say("One at a time."))
+    both = number_calls(ToolCall("", FINDER_TOOL, arguments), ToolCall("", "get_trainings_tool", "{}"))
+    oria.script.on(label=TRAINING_FINDER, tool=FINDER_TOOL).reply(both, say("private"))
+    assert (await oria.run("Python trainings")).status is TurnStatus.COMPLETED
+    assert oria.script.count(endpoint="embeddings") == 0, "the batch is refused whole"
+    await oria.assert_goes_on()
+
+
+def number_calls(*calls: ToolCall) -> Step:
+    """Call tools under the ids call_0, call_1 and so on, as in every answer before."""
+    return answer_with(Answer(tool_calls=[replace(call, id=f"call_{index}") for index, call in enumerate(calls)]))
 
 
 async def test_a_failing_tool_is_an_error_result_that_the_model_reads(oria: OriaEngine) -> None:
