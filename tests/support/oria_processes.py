@@ -23,6 +23,12 @@ async def run_in_processes(engine: Engine, turn: Turn, environ: Mapping[str, str
     return turn
 
 
+async def run_memory_in_process(engine: Engine, turn: Turn, environ: Mapping[str, str]) -> None:
+    """The memory branch of a turn."""
+    detail = {"tenant_id": str(turn.tenant_id), "turn_id": str(turn.id)}
+    await run_process(json.dumps(detail), {"DATABASE_URL": engine.urls.app} | dict(environ))
+
+
 async def run_process(detail: str, environ: Mapping[str, str]) -> str:
     """One worker for one event; what it said."""
     paths = {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'layers' / 'runtime'}", "PATH": os.environ.get("PATH", "")}

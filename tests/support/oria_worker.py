@@ -1,4 +1,4 @@
-"""A stage in a process of its own that is gone the moment it has answered: nothing can be sent after that.
+"""A stage, or the memory branch, in a process that is gone the moment it has answered: nothing is sent after that.
 
     python -m tests.support.oria_worker '{"tenant_id": …, "turn_id": …, "seq": 1, "stage": "gate"}'
 
@@ -13,15 +13,19 @@ import time
 from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.claim import StageEvent
 from oria_runtime.turns.invocation import Invocation
+from oria_runtime.turns.memory_runner import ApprovedEvent, run_memory
 from oria_runtime.turns.stage_runner import run_stage
 from tests.support.engine import Bus
 
 
 def main() -> None:
-    """Run the stage and end the process without any clean-up."""
-    event = StageEvent.from_bus({"detail": json.loads(sys.argv[1])})
-    sandbox = Sandbox(os.environ, publisher=Bus())
-    result = sandbox.run(run_stage(sandbox, event, Invocation("r", time.monotonic() + 30)))
+    """Run it and end the process without any clean-up."""
+    event = {"detail": json.loads(sys.argv[1])}
+    sandbox, invocation = Sandbox(os.environ, publisher=Bus()), Invocation("r", time.monotonic() + 30)
+    if "stage" in event["detail"]:
+        result = sandbox.run(run_stage(sandbox, StageEvent.from_bus(event), invocation))
+    else:
+        result = sandbox.run(run_memory(sandbox, ApprovedEvent.from_bus(event), invocation))
     os.write(1, f"\nresult: {json.dumps(result)}\n".encode())
     os._exit(0)
 

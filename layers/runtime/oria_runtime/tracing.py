@@ -7,13 +7,12 @@ its two keys are set, and needs the optional tracing layer.
 import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from oria_runtime.observability import describe, logger
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import BaseCallbackHandler
-
-    from oria_runtime.turns.claim import Claim
 
 
 def langsmith_enabled(environ: Mapping[str, str]) -> bool:
@@ -24,13 +23,13 @@ def langfuse_enabled(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("LANGFUSE_PUBLIC_KEY") and environ.get("LANGFUSE_SECRET_KEY"))
 
 
-def callbacks(environ: Mapping[str, str], claim: "Claim") -> "list[BaseCallbackHandler]":
-    """Handlers that a graph run gets beside LangSmith's."""
+def callbacks(environ: Mapping[str, str], turn_id: UUID) -> "list[BaseCallbackHandler]":
+    """Handlers that a graph run, or the models of what is none, get beside LangSmith's; they trace under the turn."""
     if not langfuse_enabled(environ):
         return []
     from langfuse.langchain import CallbackHandler
 
-    return [CallbackHandler(trace_context={"trace_id": claim.turn.id.hex})]
+    return [CallbackHandler(trace_context={"trace_id": turn_id.hex})]
 
 
 async def flush(environ: Mapping[str, str], seconds: float) -> None:

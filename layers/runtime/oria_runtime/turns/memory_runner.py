@@ -62,7 +62,7 @@ async def run_memory(sandbox: "Sandbox", event: ApprovedEvent, invocation: Invoc
         turn=turn_from_row(row),
         tenant=tenant,
         database=database,
-        models=build_tenant_models(sandbox, tenant),
+        models=build_tenant_models(sandbox, tenant, tracing.callbacks(sandbox.environ, event.turn_id)),
         now=datetime.now(UTC),
         deadline=asyncio.get_running_loop().time() + seconds,
         directive=None,

@@ -20,7 +20,7 @@ from oria_runtime.turns.commit import End, Next, Pause, StageResult, commit_stag
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.failures import decide_claimed
 from oria_runtime.turns.graph_run import GraphStop, run_graph
-from oria_runtime.turns.invocation import Invocation, end_process, settle
+from oria_runtime.turns.invocation import Invocation, end_process, marked_tasks, settle, start_marked
 from oria_runtime.turns.lease import LeaseEnd, watch_lease
 from oria_runtime.turns.outbox import dispatch
 from oria_runtime.turns.progress_log import open_progress
@@ -106,14 +106,13 @@ async def _under_lease(sandbox: "Sandbox", claim: Claim, work: Coroutine[Any, An
     StageFailedError("survived") when the work ignores its cancellation.
     """
     await sandbox.open()
-    before = asyncio.all_tasks()
-    working = asyncio.create_task(work, name="stage")
+    working = start_marked(work)
     watching = asyncio.create_task(watch_lease(sandbox.control(claim.turn.tenant_id), claim), name="lease")
     try:
         await asyncio.wait({working, watching}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finished, lease_ended = working.done(), watching.done()
     finally:
-        if await settle(asyncio.all_tasks() - before):
+        if await settle(marked_tasks(working) | {working, watching}):
             raise StageFailedError("survived", "a task of the stage ignored its cancellation")
     if finished:
         return working.result()
@@ -133,7 +132,7 @@ async def _work(sandbox: "Sandbox", assistant: Assistant, stage: Stage, claim: C
     saver = BufferingSaver(database, claim.turn.head_checkpoint, assistant.state_types)
     started = time.monotonic()
     async with open_progress(sandbox.control(claim.turn.tenant_id), claim) as progress:
-        callbacks = tracing.callbacks(sandbox.environ, claim)
+        callbacks = tracing.callbacks(sandbox.environ, claim.turn.id)
         stop = await run_graph(assistant, claim, saver, context, add_event=progress.add, callbacks=callbacks)
     step = _step(assistant, claim, stop)
     spent = time.monotonic() - started
