@@ -87,7 +87,7 @@ class Sandbox:
         return self.loop.run_until_complete(work)
 
     async def open(self) -> None:
-        """Start the pools' own tasks, so that what a stage leaves on the loop can be told from them."""
+        """Start the pools outside of any stage, so that their own tasks are not taken for what a stage left behind."""
         for pool in (self.pool, self.control_pool):
             if pool.closed:
                 await pool.open()
