@@ -11,9 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from oria_runtime.models.errors import ModelError
 from oria_runtime.publisher import BusEvent
 from oria_runtime.turns.cancellation import cancel_turn
 from oria_runtime.turns.models import Turn, TurnStatus
+from oria_runtime.turns.preferences import read_preferences
 from tests.support.engine import USER
 from tests.support.oria_engine import (
     CAREER_CHAT,
@@ -26,7 +28,20 @@ from tests.support.oria_engine import (
     career_chat,
     training_finder,
 )
-from tests.support.scripted_model import Script, Step, call, call_all, cut, drop, fail, hang, malformed, refuse, say
+from tests.support.scripted_model import (
+    Script,
+    Step,
+    call,
+    call_all,
+    choose,
+    cut,
+    drop,
+    fail,
+    hang,
+    malformed,
+    refuse,
+    say,
+)
 
 
 async def reach(oria: OriaEngine, stage: str, message: str = "Python trainings") -> tuple[Turn, BusEvent, list[Any]]:
@@ -177,6 +192,38 @@ async def test_a_pause_that_is_cancelled_runs_nothing_more_and_the_next_turn_is_
     assert len(oria.script.requests) == asked
     await oria.assert_goes_on()
     assert oria.script.count(endpoint="embeddings") == 0
+
+
+async def test_a_cancel_while_answers_are_judged_ends_the_turn(oria: OriaEngine) -> None:
+    training_finder(oria.script, plan=True, questions=True)
+    paused = await oria.run("I want a plan")
+    oria.script.on(label=GATE).reply(hang())
+    before = await oria.thread_rows()
+    await oria.answer_each(paused, "Reports", "", "")
+    running = asyncio.create_task(oria.stage(await oria.next_stage("gate"), oria.worker()))
+    await oria.asked(label=GATE, text="Reports")
+    await cancel_turn(oria.front, oria.database, USER, paused.id)
+    assert await running == {"result": "cancelled"}
+    assert (await oria.turn(paused.id)).status is TurnStatus.CANCELLED
+    assert await oria.thread_rows() == before
+    oria.script.rules.clear()
+    await oria.assert_goes_on()
+
+
+async def test_a_memory_update_that_fails_leaves_the_turn_the_list_and_its_cost(oria: OriaEngine) -> None:
+    career_chat(oria.script, "Hello.")
+    oria.script.on(label="langgraph.memory_update_decision").reply(choose("update"))
+    oria.script.on(label="langgraph.memory_update_generation").reply(fail(400))
+    turn = await oria.say("I prefer short answers")
+    await oria.next_stage("supervisor")
+    approved = next(event for event in oria.bus.history if event.detail_type == "turn.approved")
+    with pytest.raises(ModelError):
+        await oria.memory(approved, oria.worker())
+    assert list((await read_preferences(oria.database, USER)).items) == []
+    assert (await oria.usage(turn.id))["langgraph.memory_update_decision"]["calls"] == 1
+    oria.bus.events = [event for event in oria.bus.history if event.detail_type == "turn.stage"][-1:]
+    await oria.drain()
+    assert (await oria.turn(turn.id)).status is TurnStatus.COMPLETED
 
 
 async def test_a_specialist_that_fails_after_the_answers_keeps_neither_question_nor_answer(oria: OriaEngine) -> None:

@@ -198,6 +198,23 @@ async def test_a_french_turn_is_answered_in_french(oria: OriaEngine) -> None:
         assert_whole_history(seen, last="Bonjour")
 
 
+async def test_events_that_come_again_ask_no_model_twice(oria: OriaEngine) -> None:
+    await oria.add_person()
+    career_chat(oria.script, "Hello.", profile=True)
+    await oria.say("Hello")
+    for stage in ("gate", "supervisor", "specialist"):
+        event = await oria.next_stage(stage)
+        results = [await oria.stage(event, worker) for worker in (oria.worker(), oria.worker(), oria.front)]
+        assert [result["result"] for result in results[1:]] == ["not_claimed"] * 2
+    asked = len(oria.script.requests)
+    oria.bus.events = list(reversed(oria.bus.history))
+    results = await oria.drain(oria.worker())
+    assert {result["result"] for result in results} == {"not_claimed", "skipped"}, "memory had not run yet"
+    assert len(oria.script.requests) == asked + 1
+    assert oria.script.count(label=CAREER_CHAT) == 3
+    assert len(await oria.transcript()) == 2
+
+
 async def test_a_provider_that_repeats_its_ids_repeats_no_message(oria: OriaEngine) -> None:
     """A caching gateway answers the same request with the same ids."""
     career_chat(oria.script, "Hello.")

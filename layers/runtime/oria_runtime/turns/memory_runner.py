@@ -68,12 +68,15 @@ async def run_memory(sandbox: "Sandbox", event: ApprovedEvent, invocation: Invoc
         directive=None,
         token=_no_token,
     )
-    async with asyncio.timeout(seconds):
-        result = await _update(assistant, context)
-    async with database.transaction() as connection:
-        await add_usage(connection, event.turn_id, context.models.usage.as_json())
+    try:
+        async with asyncio.timeout(seconds):
+            result = await _update(assistant, context)
+    finally:
+        # What a failed update has spent is spent.
+        async with database.transaction() as connection:
+            await add_usage(connection, event.turn_id, context.models.usage.as_json())
+        await tracing.flush(sandbox.environ, invocation.margin())
     count("memory_updates", result=result)
-    await tracing.flush(sandbox.environ, invocation.margin())
     return {"result": result}
 
 
