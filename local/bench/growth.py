@@ -1,7 +1,7 @@
 """Whether a long conversation costs more than a short one: time and bytes of turn 10, 100 and 500."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from local.bench.engine import EngineInProcess
@@ -9,8 +9,8 @@ from local.bench.figures import Table, judge, kilobytes, median, milliseconds
 from local.bench.testbed import USER, Testbed, start_testbed
 
 MARKS = (10, 100, 500)
-# Through the workers at each mark: about one period of the window, which grows and is cut.
-SAMPLES = 12
+# Of each kind at each mark; together about one period of the window, which grows and is cut.
+SAMPLES = 8
 WARMING = 8
 FACTOR_AIM = 1.3
 MESSAGE = "What should I learn next?"
@@ -27,24 +27,23 @@ OURS_SQL = " + ".join(
 )
 SIZES_SQL = f"""
 with c as (select id from oria.turns where conversation_id = %(conversation)s)
-select {THREAD_SQL} as thread, {OURS_SQL} as ours, (select count(*) from c) as turns
+select {THREAD_SQL} as thread, {OURS_SQL} as ours
 """  # noqa: S608 - constants only
 WRITTEN_SQL = "select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What turns cost at one length of the conversation. Times in seconds, sizes in bytes.
+    """A conversation of `turns` turns. `thread` is all that LangGraph's tables hold of it, `ours` all that our own do,
+    in bytes; the samples are of later turns: seconds, and bytes of the write-ahead log."""
 
-    `thread` is all that LangGraph's tables hold of the conversation, `ours` all that our own do.
-    """
-
+    conversation: UUID
     turns: int
-    workers: float
-    engine: float
     thread: int
     ours: int
-    written: float
+    workers: list[float] = field(default_factory=list)
+    engine: list[float] = field(default_factory=list)
+    written: list[float] = field(default_factory=list)
 
     @property
     def kept(self) -> float:
@@ -53,40 +52,46 @@ class Mark:
 
 
 async def measure(say: Callable[[str], None]) -> list[Table]:
-    """Grow one conversation with the engine in this process; at each mark, some turns through the workers."""
+    """Grow conversations with the engine in this process, then run turns of all of them in rotation, so that whatever
+    else the machine does slows all of them alike."""
     async with start_testbed() as bed:
-        conversation, other = await bed.converse(), await bed.converse()
-        for _ in range(WARMING):
-            await bed.run_turn(other)
         engine = EngineInProcess(bed.urls.app, bed.tenant_id, USER)
         try:
-            marks = [await reach(bed, engine, conversation, turns, say) for turns in MARKS]
+            grown = []
+            for turns in MARKS:
+                say(f"growing a conversation to turn {turns}")
+                grown.append(await grow(bed, engine, turns))
+            say(f"{SAMPLES} turns of each through the workers, {SAMPLES} in one process")
+            await rotate(bed, engine, grown)
         finally:
             await engine.close()
-    return [compare(marks)]
+    return [compare(grown)]
 
 
-async def reach(
-    bed: Testbed, engine: EngineInProcess, conversation: UUID, turns: int, say: Callable[[str], None]
-) -> Mark:
-    """Let the conversation grow to that many turns and measure there."""
-    say(f"growing to turn {turns}")
-    times = [await engine.run_turn(conversation, MESSAGE) for _ in range(turns - await count_turns(bed, conversation))]
+async def grow(bed: Testbed, engine: EngineInProcess, turns: int) -> Mark:
+    """A conversation of that many turns, and what it takes on the disk."""
+    conversation = await bed.converse()
+    for _ in range(turns):
+        await engine.run_turn(conversation, MESSAGE)
     kept = await read_sizes(bed, conversation)
-    worked, written = [], []
+    return Mark(conversation, turns, kept["thread"], kept["ours"])
+
+
+async def rotate(bed: Testbed, engine: EngineInProcess, marks: Sequence[Mark]) -> None:
+    """Add the samples of every mark."""
+    warming = await bed.converse()
+    for _ in range(WARMING):
+        await bed.run_turn(warming)
     for _ in range(SAMPLES):
-        before = await read_written(bed)
-        worked.append((await bed.run_turn(conversation, MESSAGE)).total)
-        written.append(float(await read_written(bed) - before))
-    return Mark(turns, median(worked), median(times[-SAMPLES:]), kept["thread"], kept["ours"], median(written))
-
-
-async def count_turns(bed: Testbed, conversation: UUID) -> int:
-    return (await read_sizes(bed, conversation))["turns"]
+        for mark in marks:
+            before = await read_written(bed)
+            mark.workers.append((await bed.run_turn(mark.conversation, MESSAGE)).total)
+            mark.written.append(float(await read_written(bed) - before))
+            mark.engine.append(await engine.run_turn(mark.conversation, MESSAGE))
 
 
 async def read_sizes(bed: Testbed, conversation: UUID) -> dict[str, int]:
-    """Bytes of the conversation's rows as they are stored: `thread`, `ours`; and its number of `turns`."""
+    """Bytes of the conversation's rows as they are stored: `thread` and `ours`."""
     arguments = {"conversation": conversation, "thread": f"{bed.tenant_id}:{conversation}"}
     row = await (await bed.connection.execute(SIZES_SQL.encode(), arguments)).fetchone()
     return {name: int(value) for name, value in (row or {}).items()}
@@ -100,11 +105,11 @@ async def read_written(bed: Testbed) -> int:
 
 def compare(marks: Sequence[Mark]) -> Table:
     bounded = [
-        show("time through three workers", [mark.workers for mark in marks], milliseconds),
-        show("time with the engine in one process", [mark.engine for mark in marks], milliseconds),
+        show("time through three workers", [median(mark.workers) for mark in marks], milliseconds),
+        show("time with the engine in one process", [median(mark.engine) for mark in marks], milliseconds),
         show("bytes kept per turn so far, everything", [mark.kept for mark in marks], kilobytes),
         show("  our rows, per turn", [mark.ours / mark.turns for mark in marks], kilobytes),
-        show("bytes written per turn (write-ahead log)", [mark.written for mark in marks], kilobytes),
+        show("bytes written per turn (write-ahead log)", [median(mark.written) for mark in marks], kilobytes),
     ]
     thread = show("LangGraph's rows, the whole thread", [mark.thread for mark in marks], kilobytes)[:-1]
     title = f"2. A long conversation, 4 messages a turn (medians of {SAMPLES} turns from each mark on)"

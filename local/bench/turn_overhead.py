@@ -1,6 +1,8 @@
 """What the engine adds to a turn: the same graph through three workers, and in one process."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
@@ -10,32 +12,38 @@ from psycopg.rows import dict_row
 
 from local.bench.assistant import build, plain_input
 from local.bench.figures import Table, judge, median, milliseconds, percentile
-from local.bench.testbed import Testbed, TurnTimes, start_testbed
+from local.bench.testbed import TurnTimes, start_testbed
 from local.cloud.postgres import create_database
 
 TURNS, WARMING = 60, 10
 FACTOR_AIM = 5.0
+PAUSE_SECONDS = 0.01
 PLAIN_DATABASE = "plain"
 
 
 async def measure(say: Callable[[str], None]) -> list[Table]:
     """Turn overhead with model time zero, warm, one turn after the other."""
-    async with start_testbed() as bed:
+    async with start_testbed() as bed, open_plain(bed.urls.owner) as run_plain:
         conversation = await bed.converse()
-        say(f"{WARMING} turns to warm up, {TURNS} through the workers")
-        times = [await bed.run_turn(conversation) for _ in range(WARMING + TURNS)][WARMING:]
-        say(f"{TURNS} in one process")
-        plain = await run_plain(bed, WARMING + TURNS)
-    return [compare(times, plain[WARMING:]), split(times)]
+        say(f"{WARMING} turns to warm up, {TURNS} through the workers, each followed by one in one process")
+        times, plain = [], []
+        for _ in range(WARMING + TURNS):
+            times.append(await bed.run_turn(conversation))
+            # The last worker still marks what it sent.
+            await asyncio.sleep(PAUSE_SECONDS)
+            plain.append(await run_plain())
+    return [compare(times[WARMING:], plain[WARMING:]), split(times[WARMING:])]
 
 
-async def run_plain(bed: Testbed, turns: int) -> list[float]:
-    """Seconds of each turn of the same graph with LangGraph's own saver on the same server, its default durability."""
+@asynccontextmanager
+async def open_plain(owner_url: str) -> AsyncIterator[Callable[[], Awaitable[float]]]:
+    """Runs a turn of the same graph in this process, with LangGraph's own saver on the same server and its default
+    durability; the seconds it took."""
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg_pool import AsyncConnectionPool
 
-    await create_database(bed.urls.owner, PLAIN_DATABASE)
-    url = make_conninfo(bed.urls.owner, dbname=PLAIN_DATABASE)
+    await create_database(owner_url, PLAIN_DATABASE)
+    url = make_conninfo(owner_url, dbname=PLAIN_DATABASE)
     async with AsyncPostgresSaver.from_conn_string(url) as saver:
         await saver.setup()
     arguments = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
@@ -43,12 +51,13 @@ async def run_plain(bed: Testbed, turns: int) -> list[float]:
     async with pool:
         graph = build().compile(checkpointer=AsyncPostgresSaver(pool))
         config: Any = {"configurable": {"thread_id": str(uuid4())}}
-        times = []
-        for _ in range(turns):
+
+        async def run() -> float:
             started = perf_counter()
             await graph.ainvoke(plain_input(str(uuid4())), config)
-            times.append(perf_counter() - started)
-    return times
+            return perf_counter() - started
+
+        yield run
 
 
 def compare(times: Sequence[TurnTimes], plain: Sequence[float]) -> Table:
