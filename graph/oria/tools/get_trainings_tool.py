@@ -5,12 +5,13 @@ from typing import Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field
 
 from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
 from graph.oria.language import pick_text
+from graph.oria.tools.declaration import declare_tool
 from graph.oria.tools.training_cards import build_artifact, build_card, write_lines
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.trainings import read_trainings
@@ -34,7 +35,7 @@ class KnownTrainings(BaseModel):
 def build_trainings_tool() -> BaseTool:
     """The tool; its result is shown to the person directly."""
 
-    @tool(NAME, args_schema=KnownTrainings)
+    @declare_tool(NAME, KnownTrainings)
     async def get_trainings(
         runtime: ToolRuntime[TurnContext], training_ids: list[str], title: str = "", subtitle: str = ""
     ) -> ToolResult:

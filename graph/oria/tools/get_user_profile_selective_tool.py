@@ -4,9 +4,10 @@ from typing import Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 
 from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
+from graph.oria.tools.declaration import declare_tool
 from graph.oria.tools.profile_sections import ProfileSelectors, list_selected, select_sections
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.people import Profile
@@ -24,7 +25,7 @@ FAILURE: Final = "Error: the profile could not be read."
 def build_profile_tool(profile: Profile | None) -> BaseTool:
     """The tool over the profile of this request; it reads nothing again and has no side effect."""
 
-    @tool(NAME, args_schema=ProfileSelectors)
+    @declare_tool(NAME, ProfileSelectors)
     async def get_user_profile_selective(runtime: ToolRuntime[TurnContext], **selectors: bool) -> ToolResult:
         """Read parts of the profile of the person you are talking to.
 

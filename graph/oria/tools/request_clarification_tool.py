@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AnyMessage, ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field
 
 from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
@@ -17,6 +17,7 @@ from graph.oria.tools.clarification import (
     read_answer,
     write_exchange,
 )
+from graph.oria.tools.declaration import declare_tool
 from graph.oria.untrusted import encode_data
 from graph.policy import CLARIFICATION_QUESTIONS
 from oria_runtime.turns.context import TurnContext
@@ -42,7 +43,7 @@ class ClarificationRequest(BaseModel):
 def build_clarification_tool() -> BaseTool:
     """The tool, for interactive requests only."""
 
-    @tool(NAME, args_schema=ClarificationRequest)
+    @declare_tool(NAME, ClarificationRequest)
     async def request_clarification(runtime: ToolRuntime[TurnContext], questions: list[WrittenQuestion]) -> ToolResult:
         """Ask the person for information without which the request cannot be served, and wait for the answers.
 

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AnyMessage, ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool
 from langgraph.func import task
 
 from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult, run_bounded
 from graph.oria.language import pick_text
 from graph.oria.tools.clarification import attach_exchange, read_answer, read_question, write_exchange
+from graph.oria.tools.declaration import declare_tool
 from graph.oria.tools.training_cards import build_artifact, build_card, write_lines
 from graph.oria.tools.training_finder import texts
 from graph.oria.tools.training_finder.check import Check
@@ -50,7 +51,7 @@ Answers = Mapping[str, str]
 def build_training_finder_tool(profile: Profile | None) -> BaseTool:
     """The tool over the profile of this request; its results are shown to the person directly."""
 
-    @tool(NAME, args_schema=TrainingRequest)
+    @declare_tool(NAME, TrainingRequest)
     async def training_finder(runtime: ToolRuntime[TurnContext], **arguments: Any) -> ToolResult:
         """Find trainings, courses and other ways to learn about a topic, a skill, a role or an objective.
 
