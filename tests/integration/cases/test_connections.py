@@ -129,17 +129,20 @@ async def test_two_threads_on_one_saver_read_at_once(database_urls: DatabaseUrls
         started = time.monotonic()
         await asyncio.gather(*(saver.aget_tuple(config) for config in configs))  # type: ignore[arg-type]
         together = time.monotonic() - started
-    assert together < 2 * alone, f"one read {alone:.2f} s, four at once {together:.2f} s"
+    assert together < 3 * alone, f"one read {alone:.2f} s, four at once {together:.2f} s"
 
 
 async def test_two_conversations_progress_at_once(engine: Engine) -> None:
-    """CASES 8, through whole stages of two sandboxes: each takes a second, both together hardly more."""
+    """CASES 8, through whole stages of two sandboxes: each takes a second, and neither waits for the other."""
     other = replace(engine, conversation_id=None)
     events = []
     for each in (engine, other):
         await each.say("slow")
         events.append(await each.next_stage("specialist"))
-    started = time.monotonic()
     results = await asyncio.gather(*(run_apart(engine, partial(engine.stage, event)) for event in events))
     assert results == [{"result": "end"}] * 2
-    assert time.monotonic() - started < 1.8
+    async with engine.database.transaction() as connection:
+        query = "select max(claimed_at) as both_at_work, min(finished_at) as first_end from turns"
+        row = await (await connection.execute(query)).fetchone()
+    assert row is not None
+    assert row["both_at_work"] < row["first_end"]
