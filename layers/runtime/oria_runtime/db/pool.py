@@ -5,10 +5,9 @@ setting pins RDS Proxy and does not survive PgBouncer in transaction mode.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection, sql
@@ -17,13 +16,6 @@ from psycopg_pool import AsyncConnectionPool
 
 Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
-
-
-class TimedConnection(AsyncConnection[DictRow]):
-    """A connection that knows when it was last given back, in seconds of the wall clock."""
-
-    used_at = 0.0
-
 
 # A frozen sandbox thaws with dead sockets; a check that hangs on one would outlive the pool's own timeout, because
 # psycopg waits for its cancel. Keepalives bound it on TCP (tcp_user_timeout is in milliseconds).
@@ -38,41 +30,29 @@ CONNECTION_ARGUMENTS: dict[str, Any] = {
     "tcp_user_timeout": 5000,
 }
 CHECK_SECONDS = 1.0
-# A stage opens several transactions within milliseconds; only the first of them pays a round trip for the check. The
-# wall clock goes on while a sandbox is frozen.
-FRESH_SECONDS = 0.2
 
 BEGIN_SQL = sql.SQL("begin; select set_config('app.tenant', {}, true)")
 
 
-async def check_connection(connection: TimedConnection) -> None:
-    """Fail fast on a connection that died while it was idle or the sandbox was frozen."""
-    if abs(time.time() - connection.used_at) < FRESH_SECONDS:
-        return
+async def check_connection(connection: Connection) -> None:
+    """Fail fast on a connection that died while the sandbox was frozen."""
     async with asyncio.timeout(CHECK_SECONDS):
         await AsyncConnectionPool.check_connection(connection)
 
 
-async def note_use(connection: TimedConnection) -> None:
-    """Called when a connection is given back."""
-    connection.used_at = time.time()
-
-
 def create_pool(url: str, *, max_size: int, name: str = "oria", timeout: float = 5.0) -> Pool:
     """An unopened pool; open it inside the sandbox's loop. It connects on first use."""
-    pool = AsyncConnectionPool(
+    return AsyncConnectionPool(
         url,
         kwargs=CONNECTION_ARGUMENTS | {"application_name": name},
-        connection_class=TimedConnection,
+        connection_class=AsyncConnection[DictRow],
         min_size=0,
         max_size=max_size,
         timeout=timeout,
         check=check_connection,
-        reset=note_use,
         open=False,
         name=name,
     )
-    return cast(Pool, pool)
 
 
 class TenantDatabase:
