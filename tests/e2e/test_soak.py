@@ -23,9 +23,8 @@ from tests.support.lab_cloud import TERMINAL, LabCloud, start_lab_cloud
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
-TURNS = 1000 if os.environ.get("SOAK") else 25
+TURNS, CONVERSATIONS_AT_ONCE = (1000, 20) if os.environ.get("SOAK") else (25, 5)
 SEED = int(os.environ.get("SOAK_SEED", "20261130"))
-CONVERSATIONS_AT_ONCE = 5
 QUIET_SECONDS = 90
 MESSAGES = (
     "hello effect", "research effect", "ask effect", "choose effect", "slow effect", "block", "deltas effect",
