@@ -34,7 +34,7 @@ migrate: $(VENV)/.ready ## bring a database to this release (DATABASE_URL= of it
 	@$(PY) -m oria_runtime.db $(if $(DATABASE_URL),--database-url '$(DATABASE_URL)')
 
 import: $(VENV)/.ready ## load your own data (KIND=tenant|people|skills|jobs|trainings FILE= TENANT= MAPPING=)
-	@$(PY) -m local.cloud.importing --kind $(KIND) --file $(FILE) $(if $(TENANT),--tenant $(TENANT)) $(if $(MAPPING),--mapping $(MAPPING)) $(ARGS)
+	@$(PY) -m local.cloud.importing --kind $(KIND) --file $(FILE) $(if $(TENANT),--tenant $(TENANT)) $(if $(MAPPING),--mapping $(MAPPING)) $(if $(DATA),--data $(DATA)) $(ARGS)
 
 build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM (needs a Python 3.13)
 	@$(PY) -m local.packaging build
