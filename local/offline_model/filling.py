@@ -178,6 +178,8 @@ class Filler:
         subject = " ".join(unique(list_strings(drop_ids(field.record))))
         if QUESTION.search(field.hint):
             topic = explain(subject, self._instructions) or self._evidence.request
+            if topic.endswith("?") and self._language == "en":
+                return bound(topic, field.schema)
             return bound(TEXTS["ask"][self._language].format(topic=humanize(topic).strip(" .?")), field.schema)
         if TITLE.search(field.name):
             return bound(make_title(subject or self._evidence.request), field.schema)
