@@ -47,4 +47,9 @@ async def test_stages_run_where_no_loop_is_and_share_one(database_urls: Database
     await asyncio.to_thread(thread.join)
     assert found["status"] == [TurnStatus.COMPLETED] * 5
     assert found["loops"] == 1
-    assert all("scheduler" in task.get_name() for task in found["left"]), found["left"]
+    assert all(belongs_to_pool(task) for task in found["left"]), found["left"]
+
+
+def belongs_to_pool(task: "asyncio.Task[Any]") -> bool:
+    """A pool's scheduler, and the task in which Python 3.11's `wait_for` lets it wait."""
+    return "scheduler" in task.get_name() or getattr(task.get_coro(), "__qualname__", "") == "Event.wait"
