@@ -59,6 +59,26 @@ async def test_a_claim_whose_answer_was_lost_runs_under_the_next_number(engine: 
     assert (await engine.turn(turn.id)).status is TurnStatus.COMPLETED
 
 
+async def test_claims_whose_answers_are_lost_again_and_again_end_in_a_failure(engine: Engine) -> None:
+    turn = await engine.say("hello")
+    decisions = []
+    for _ in range(4):
+        event = engine.bus.events.pop()
+        await engine.execute("update turns set claim = gen_random_uuid(), claim_request_id = 'r', status = 'running'")
+        decisions.append((await engine.fail(event, "r", NotClaimedError.__name__))["decision"])
+    assert decisions == ["redispatched"] * 3 + ["failed"]
+    assert (await engine.turn(turn.id)).status is TurnStatus.FAILED
+
+
+async def test_a_configuration_that_cannot_be_read_is_a_decided_failure(engine: Engine) -> None:
+    turn = await engine.say("hello")
+    await engine.execute("""update tenants set config = '{"unknown": 1}'""")
+    await engine.drain()
+    turn = await engine.turn(turn.id)
+    assert turn.outcome is not None
+    assert turn.outcome["error"]["code"] == "configuration"
+
+
 async def test_a_record_behind_the_row_sends_what_was_not_sent(engine: Engine) -> None:
     turn = await engine.say("hello")
     (event,) = engine.bus.events

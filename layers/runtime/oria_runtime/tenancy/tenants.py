@@ -1,14 +1,15 @@
 """A tenant and its configuration, validated when it is written and when it is read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from oria_runtime.errors import NotFoundError
+from oria_runtime.errors import ConfigurationError, NotFoundError
 
 ProfileName = Literal["mini", "large"]
 
@@ -83,9 +84,17 @@ class Tenant:
 READ_TENANT_SQL = "select id, slug, name, config from tenants where id = %s"
 
 
+def parse_config(stored: Mapping[str, Any]) -> TenantConfig:
+    """The configuration of a row. Raises ConfigurationError when somebody stored one that this release refuses."""
+    try:
+        return TenantConfig.model_validate(stored)
+    except ValidationError as error:
+        raise ConfigurationError("the tenant's configuration is not valid") from error
+
+
 async def read_tenant(connection: AsyncConnection[DictRow], tenant_id: UUID) -> Tenant:
-    """The tenant of a transaction. Raises NotFoundError when it does not exist."""
+    """The tenant of a transaction. Raises NotFoundError when it does not exist, ConfigurationError as above."""
     row = await (await connection.execute(READ_TENANT_SQL, (tenant_id,))).fetchone()
     if row is None:
         raise NotFoundError("unknown tenant")
-    return Tenant(row["id"], row["slug"], row["name"], TenantConfig.model_validate(row["config"]))
+    return Tenant(row["id"], row["slug"], row["name"], parse_config(row["config"]))

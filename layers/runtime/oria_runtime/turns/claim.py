@@ -7,6 +7,7 @@ second claim of the same number: tools may have run.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import InvalidRequestError
-from oria_runtime.tenancy.tenants import Tenant, TenantConfig
+from oria_runtime.tenancy.tenants import Tenant, parse_config
 from oria_runtime.turns.models import EventType, Turn
 from oria_runtime.turns.rows import Row, turn_from_row
 
@@ -84,7 +85,7 @@ class Claim:
     token: UUID
     seq: int
     stage: str
-    tenant: Tenant
+    tenant_row: Mapping[str, Any]
     overdue: bool
     stage_map_hash: str
     resume_stage: str | None
@@ -92,6 +93,12 @@ class Claim:
     sealed: bytes | None
     sealed_expires_at: datetime | None
     interaction: Interaction | None
+
+    @cached_property
+    def tenant(self) -> Tenant:
+        """Parsed after the claim: what cannot be read then is a decided failure. Raises ConfigurationError."""
+        row = self.tenant_row
+        return Tenant(self.turn.tenant_id, row["slug"], row["tenant_name"], parse_config(row["config"]))
 
     @property
     def fence(self) -> dict[str, Any]:
@@ -119,13 +126,12 @@ async def claim_stage(database: TenantDatabase, event: StageEvent, request_id: s
 
 
 def _claim(row: Row) -> Claim:
-    tenant = Tenant(row["tenant_id"], row["slug"], row["tenant_name"], TenantConfig.model_validate(row["config"]))
     return Claim(
         turn=turn_from_row(row),
         token=row["claim"],
         seq=row["seq"],
         stage=row["stage"],
-        tenant=tenant,
+        tenant_row={name: row[name] for name in ("slug", "tenant_name", "config")},
         overdue=row["overdue"],
         stage_map_hash=row["stage_map_hash"],
         resume_stage=row["resume_stage"],

@@ -11,15 +11,18 @@ MOST_DISPATCHES = 4
 
 NEXT_STAGE_SQL = """
 update turns set status = 'running', seq = seq + 1, stage = %(stage)s, directive = %(directive)s, claim = null,
-    claim_request_id = null, lease_expires_at = null, dispatched_at = now(), dispatches = 1
-where id = %(turn)s returning seq
+    claim_request_id = null, lease_expires_at = null, dispatched_at = now(), dispatches = %(dispatches)s
+where id = %(turn)s
 """
 SAME_STAGE_SQL = "update turns set dispatched_at = now(), dispatches = dispatches + 1 where id = %(turn)s"
 
 
-async def dispatch_next(connection: Connection, row: Row, stage: str, directive: str | None = None) -> None:
+async def dispatch_next(
+    connection: Connection, row: Row, stage: str, directive: str | None = None, *, dispatches: int = 1
+) -> None:
     """Move a locked turn on to the next number and announce its stage."""
-    await connection.execute(NEXT_STAGE_SQL, {"turn": row["id"], "stage": stage, "directive": directive})
+    arguments = {"turn": row["id"], "stage": stage, "directive": directive, "dispatches": dispatches}
+    await connection.execute(NEXT_STAGE_SQL, arguments)
     await announce_stage(connection, row["tenant_id"], row["id"], row["seq"] + 1, stage)
 
 

@@ -78,8 +78,7 @@ async def _decide_record(
         return "none"
     if record.error_type == NotClaimedError.__name__:
         # The claim reached the database, its answer did not reach the worker: nothing ran.
-        await dispatch_next(connection, row, row["stage"], row["directive"])
-        return "redispatched"
+        return await dispatch_unanswered(connection, registry, row)
     code = "deadline" if record.error_type == KILLED else "crashed"
     return await decide(connection, registry, row, code)
 
@@ -90,6 +89,15 @@ async def dispatch_unclaimed(connection: Connection, registry: Registry, row: Ro
         return await decide(connection, registry, row, "not_started")
     count("redispatches", stage=row["stage"])
     await dispatch_again(connection, row)
+    return "redispatched"
+
+
+async def dispatch_unanswered(connection: Connection, registry: Registry, row: Row) -> str:
+    """A claim of which the worker never heard: the stage goes on under the next number, as often as any dispatch."""
+    if row["dispatches"] >= MOST_DISPATCHES:
+        return await decide(connection, registry, row, "not_started")
+    count("redispatches", stage=row["stage"])
+    await dispatch_next(connection, row, row["stage"], row["directive"], dispatches=row["dispatches"] + 1)
     return "redispatched"
 
 
@@ -117,11 +125,11 @@ async def decide_claimed(
     sandbox: "Sandbox", claim: Claim, code: str, *, retryable: bool, usage: Mapping[str, Any]
 ) -> str:
     """The worker's own decision about the stage it has claimed; "none" when somebody else decided first."""
-    async with sandbox.database(claim.tenant.id).transaction() as connection:
+    async with sandbox.database(claim.turn.tenant_id).transaction() as connection:
         row = await lock_turn(connection, claim.turn.id)
         if row is None or row["claim"] != claim.token:
             return "none"
         await add_usage(connection, claim.turn.id, usage)
         decision = await decide(connection, sandbox.registry, row, code, retryable=retryable)
-    await dispatch(sandbox, claim.tenant.id, claim.turn.id)
+    await dispatch(sandbox, claim.turn.tenant_id, claim.turn.id)
     return decision
