@@ -46,6 +46,7 @@ WORDS = {
     "ask-parallel": "two at once, which is a configuration error",
     "choose": "asks for a choice",
     "research": "goes to the knowledge stage and comes back",
+    "research-later": "asks first, then goes to the knowledge stage and comes back",
     "effect": "counts a side effect",
     "nul": "answers with a NUL and a lone surrogate",
     "types": "keeps a Decimal and a datetime in state",
@@ -187,7 +188,10 @@ async def work(state: LabState, runtime: Runtime[TurnContext]) -> Command[Any]:
     emit_activity_started("a1", "task", "work")
     if "research" in said and state.get("research") is None:
         return Command(goto="research", update={"log": ["handover"]})
-    asked = await nested().ainvoke({"messages": [], "log": []}, context=runtime.context)
+    came_back = "research-later" in said and state.get("research") is not None
+    asked = {"log": []} if came_back else await nested().ainvoke({"messages": [], "log": []}, context=runtime.context)
+    if "research-later" in said and not came_back:
+        return Command(goto="research", update={"log": asked["log"]})
     text = answer_text(said, [*state["log"], *asked["log"]], state.get("research"))
     if "token" in said:
         text += f" token:{await runtime.context.token() or 'sign in again'}"

@@ -131,6 +131,16 @@ async def test_two_interrupts_at_once_are_a_decided_failure(engine: Engine) -> N
     assert turn.outcome["error"] == {"code": "ambiguous_pause", "retryable": False}
 
 
+async def test_a_hand_over_after_a_resume_comes_back_without_the_old_answer(engine: Engine) -> None:
+    turn = await engine.run("ask research-later")
+    await engine.answer(turn, Answer("q1", text="blue"))
+    await engine.drain()
+    turn = await engine.turn(turn.id)
+    assert turn.status is TurnStatus.COMPLETED
+    assert turn.outcome is not None
+    assert turn.outcome["text"].endswith("blue research:found")
+
+
 async def test_a_hand_over_comes_back_through_its_own_stage(engine: Engine) -> None:
     turn = await engine.run("research")
     assert turn.outcome is not None

@@ -32,7 +32,7 @@ select * from turns where id = %(turn)s and seq = %(seq)s and claim = %(claim)s 
     and not cancel_requested for update
 """
 SAVE_STAGE_SQL = """
-update turns set head_checkpoint = %(head)s, agent = coalesce(%(agent)s, agent),
+update turns set head_checkpoint = %(head)s, agent = coalesce(%(agent)s, agent), resume_stage = null,
     usage = merge_usage(usage, %(usage)s), budgets = budgets || %(budgets)s
 where id = %(turn)s
 """
