@@ -118,11 +118,6 @@ class Profile(ProfileSections):
         identity = {"user_id", "first_name", "last_name", "email", "language"}
         return not any(self.model_dump(exclude=identity).values())
 
-    @property
-    def display_name(self) -> str:
-        """First and last name, or the user id when neither is known."""
-        return " ".join(part for part in (self.first_name, self.last_name) if part) or self.user_id
-
 
 READ_PROFILE_SQL = """
 select external_id as user_id, first_name, last_name, email, language, job_title, job_code, department, location,

@@ -111,7 +111,8 @@ async def _accept(
     if (repeated := await _read_repeated(connection, request)) is not None:
         return repeated, []
     conversation = await _lock_conversation(connection, tenant_id, request)
-    if (repeated := await _read_repeated(connection, request)) is not None:
+    # A conversation opened here would stay behind empty; its turn's unique key finds the repetition instead.
+    if request.conversation_id and (repeated := await _read_repeated(connection, request)) is not None:
         return repeated, []
     assistant = find_assistant(sandbox.registry, conversation["assistant"])
     active = await (await connection.execute(READ_ACTIVE_SQL, (conversation["id"],))).fetchone()
@@ -212,10 +213,7 @@ async def _read_turn(connection: Connection, turn_id: UUID) -> Row:
 async def promote(sandbox: "Sandbox", database: TenantDatabase, turn_id: UUID) -> None:
     """Start the queued turn of a conversation that has no active one; the sweeper's safety net."""
     async with database.transaction() as connection:
-        query = (
-            "select c.id from conversations c join turns t on t.conversation_id = c.id where t.id = %s for update of c"
-        )
-        row = await (await connection.execute(query, (turn_id,))).fetchone()
-        promoted = await promote_queued(connection, row["id"]) if row else None
+        row = await lock_turn(connection, turn_id)
+        promoted = await promote_queued(connection, row["conversation_id"]) if row else None
     if promoted is not None:
         await dispatch(sandbox, database.tenant_id, promoted)

@@ -4,7 +4,6 @@ It erases the sealed context, closes an open interaction, writes what the person
 the oldest queued turn of the conversation, all in the caller's transaction, under the caller's lock of the turn.
 """
 
-from collections.abc import Sequence
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
@@ -44,9 +43,7 @@ returning id, tenant_id, conversation_id, message, stage
 """
 
 
-async def finish_turn(
-    connection: Connection, row: Row, status: TurnStatus, outcome: Outcome, *, events: Sequence[Event] = ()
-) -> bool:
+async def finish_turn(connection: Connection, row: Row, status: TurnStatus, outcome: Outcome) -> bool:
     """End a turn whose row the caller has locked and checked. False when it was terminal already."""
     arguments = {"turn": row["id"], "status": status.value, "outcome": Jsonb(clean_json(outcome.as_json()))}
     if await (await connection.execute(FINISH_TURN_SQL, arguments)).fetchone() is None:
@@ -54,7 +51,7 @@ async def finish_turn(
     await connection.execute(CLOSE_INTERACTIONS_SQL, (row["id"],))
     shown = [await _show(connection, row, outcome)] if status is not TurnStatus.CANCELLED else []
     end = Event(TERMINAL_EVENTS[status], {"status": status.value, "outcome": outcome.type, "error": outcome.error})
-    await append_events(connection, row["id"], [*events, *shown, end])
+    await append_events(connection, row["id"], [*shown, end])
     announced = {TurnStatus.FAILED: "turn.failed", TurnStatus.CANCELLED: "turn.cancelled"}
     detail = {"outcome": outcome.type}
     await append_outbox(connection, row["tenant_id"], row["id"], announced.get(status, "turn.completed"), detail)

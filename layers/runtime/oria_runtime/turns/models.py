@@ -26,7 +26,6 @@ class TurnStatus(StrEnum):
 
 
 TERMINAL = frozenset({TurnStatus.COMPLETED, TurnStatus.BLOCKED, TurnStatus.FAILED, TurnStatus.CANCELLED})
-ACTIVE = frozenset({TurnStatus.ACCEPTED, TurnStatus.RUNNING, TurnStatus.AWAITING_INPUT})
 
 
 class EventType(StrEnum):
