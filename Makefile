@@ -33,7 +33,7 @@ token: $(VENV)/.ready ## print a JWT for the local cloud (USER=amira.haddad TENA
 migrate: $(VENV)/.ready ## bring a database to this release (DATABASE_URL= of its owner)
 	@$(PY) -m oria_runtime.db $(if $(DATABASE_URL),--database-url '$(DATABASE_URL)')
 
-import: $(VENV)/.ready ## load your own data (KIND=tenant|people|skills|jobs|trainings FILE= TENANT= MAPPING=)
+import: $(VENV)/.ready ## load your own data (KIND=tenant|skills|jobs|trainings|opportunities|people FILE= TENANT= MAPPING=)
 	@$(PY) -m local.cloud.importing --kind $(KIND) --file $(FILE) $(if $(TENANT),--tenant $(TENANT)) $(if $(MAPPING),--mapping $(MAPPING)) $(if $(DATA),--data $(DATA)) $(ARGS)
 
 build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM (needs a Python 3.13)

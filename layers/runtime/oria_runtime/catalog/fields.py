@@ -1,7 +1,7 @@
 """The types of single values in the catalog, as strict as a customer's file needs: pydantic's own are too helpful."""
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
@@ -37,3 +37,4 @@ Email = Annotated[str, StringConstraints(strip_whitespace=True, max_length=320, 
 Url = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2_000, pattern=r"^https?://\S+$")]
 Day = Annotated[date, BeforeValidator(parse_day)]
 SkillScore = Annotated[int, BeforeValidator(reject_bool), Field(ge=0, le=5)]
+WorkMode = Literal["on_site", "hybrid", "remote"]

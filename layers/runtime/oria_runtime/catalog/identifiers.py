@@ -11,5 +11,5 @@ def derive_tenant_id(slug: str) -> UUID:
 
 
 def derive_row_id(tenant_id: UUID, kind: str, external_id: str) -> UUID:
-    """The id of a person, skill, job or training of a tenant."""
+    """The id of a person, skill, job, training or opportunity of a tenant."""
     return uuid5(tenant_id, f"{kind}:{external_id}")

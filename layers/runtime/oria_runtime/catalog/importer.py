@@ -34,8 +34,9 @@ examples:
   %(prog)s --kind trainings --tenant acme --file trainings.csv
   %(prog)s --kind jobs --tenant acme --file occupations.csv --mapping esco_occupations.json --errors errors.ndjson
 
-Import in this order: tenant, skills, jobs, trainings, people. Repeating an import is safe: rows that did not change
-are not written and not embedded again, so a stopped import goes on where it stopped. docs/import.md has the columns.
+Import in this order: tenant, skills, jobs, trainings, opportunities, people. Repeating an import is safe: rows that did
+not change are not written and not embedded again, so a stopped import goes on where it stopped. docs/import.md has the
+columns.
 """
 
 

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from oria_runtime.catalog.fields import Code, Day, Label, Name, Paragraph, SkillScore, wrap_code
+from oria_runtime.catalog.fields import Code, Day, Label, Name, Paragraph, SkillScore, WorkMode, wrap_code
 
 MAX_ITEMS = 1_000
 
@@ -56,10 +56,13 @@ class Objective(Section):
 
 
 class Experience(Section):
-    """A position held, inside or outside the company. `end` None: it goes on."""
+    """A position held, inside or outside the company: `company` is the employer. `end` None: it goes on."""
 
     title: Label
     company: Name = ""
+    department: Name | None = None
+    location: Name | None = None
+    work_mode: WorkMode | None = None
     start: Day | None = None
     end: Day | None = None
     description: Paragraph = ""

@@ -18,13 +18,15 @@ from oria_runtime.catalog.fields import (
     Paragraph,
     SkillScore,
     Url,
+    WorkMode,
     reject_bool,
     wrap_code,
 )
+from oria_runtime.catalog.opportunities import EmploymentType, OpportunityKind
 from oria_runtime.catalog.people import ProfileSections
 from oria_runtime.tenancy.tenants import TenantConfig
 
-KindName = Literal["tenant", "people", "skills", "jobs", "trainings"]
+KindName = Literal["tenant", "people", "skills", "jobs", "trainings", "opportunities"]
 
 # Some 2,000 tokens: a request of 128 texts then stays under OpenAI's 300,000 tokens.
 EMBEDDED_CHARACTERS = 8_000
@@ -120,6 +122,40 @@ class TrainingRow(CatalogRow):
         return tuple(dict.fromkeys(self.parents))
 
 
+class WantedSkill(RequiredSkill):
+    """A skill of an opportunity. The label is for full-text search; what is shown is the library's where it has one."""
+
+    label: Name = ""
+
+
+class OpportunityRow(CatalogRow):
+    """An opening. `skills` have the levels it asks for, `languages` are those of the work."""
+
+    title: Label
+    description: Paragraph = ""
+    kind: OpportunityKind = "job"
+    department: Name | None = None
+    location: Name | None = None
+    work_mode: WorkMode | None = None
+    classification: Name | None = None
+    employment_type: EmploymentType | None = None
+    company: Name | None = None
+    job_code: Code | None = None
+    skills: tuple[Annotated[WantedSkill, BeforeValidator(wrap_code)], ...] = Field(default=(), max_length=500)
+    languages: tuple[Language, ...] = Field(default=(), max_length=50)
+    starts_on: Day | None = None
+    posted_on: Day | None = None
+    closes_on: Day | None = None
+    url: Url | None = None
+
+    def columns(self) -> dict[str, Any]:
+        return self.model_dump(mode="json") | {"skill_codes": [skill.code for skill in self.skills]}
+
+    def embedded_text(self) -> str:
+        labels = [skill.label or skill.code for skill in self.skills]
+        return join_text(self.title, self.department or "", ", ".join(labels), self.description)
+
+
 class PersonRow(CatalogRow, ProfileSections):
     """A person with a profile; `external_id` is the user of the JWT."""
 
@@ -130,7 +166,7 @@ class PersonRow(CatalogRow, ProfileSections):
     job_code: Code | None = None
     department: Name | None = None
     location: Name | None = None
-    work_mode: Literal["on_site", "hybrid", "remote"] | None = None
+    work_mode: WorkMode | None = None
     classification: Name | None = None
     hire_date: Day | None = None
 
@@ -178,5 +214,6 @@ KINDS: Mapping[str, Kind] = {
         Kind("skills", SkillRow),
         Kind("jobs", JobRow),
         Kind("trainings", TrainingRow),
+        Kind("opportunities", OpportunityRow),
     )
 }

@@ -42,7 +42,7 @@ async def import_rows(
     options: ImportOptions = ImportOptions(),
     progress: Progress = stay_silent,
 ) -> Summary:
-    """Import people, skills, jobs or trainings into a tenant's catalog.
+    """Import people, skills, jobs, trainings or opportunities into a tenant's catalog.
 
     `progress` is called after each batch with what has been done so far. Rows with errors go to `log` and are left out.
     Raises ImportStoppedError, or the model's or the database's error; what was written until then stays.

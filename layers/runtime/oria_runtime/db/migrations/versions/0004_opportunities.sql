@@ -30,7 +30,8 @@ create table opportunities (
     search tsvector not null generated always as (
         setweight(to_tsvector(text_search_config(language), title), 'A') ||
         setweight(to_tsvector(text_search_config(language),
-                              coalesce(department, '') || ' ' || coalesce(location, '')), 'B') ||
+                              coalesce(department, '') || ' ' || coalesce(location, '') || ' '
+                              || coalesce(company, '')), 'B') ||
         setweight(to_tsvector(text_search_config(language),
                               coalesce(jsonb_path_query_array(skills, '$[*].label')::text, '')), 'C') ||
         setweight(to_tsvector(text_search_config(language), description), 'D')
