@@ -7,7 +7,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from oria_runtime.catalog.search import Fusion, TrainingFilters, fuse, search_trainings
+from oria_runtime.catalog.fusion import Fusion, fuse
+from oria_runtime.catalog.search import TrainingFilters, search_trainings
 from oria_runtime.catalog.trainings import read_trainings
 from oria_runtime.db.pool import Connection, Pool, TenantDatabase
 from tests.support.database import DatabaseUrls, create_tenant

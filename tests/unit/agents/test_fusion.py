@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from oria_runtime.catalog.search import fuse
+from oria_runtime.catalog.fusion import fuse
 
 
 def make_ids(random: Random, count: int) -> list[str]:

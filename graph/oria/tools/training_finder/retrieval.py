@@ -16,7 +16,8 @@ from graph.policy import (
     TRAINING_RESULTS,
     TRAINING_VECTOR_WEIGHT,
 )
-from oria_runtime.catalog.search import Fusion, search_trainings
+from oria_runtime.catalog.fusion import Fusion
+from oria_runtime.catalog.search import search_trainings
 from oria_runtime.catalog.trainings import Training
 from oria_runtime.turns.context import TurnContext
 

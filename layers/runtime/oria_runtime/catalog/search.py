@@ -4,10 +4,11 @@ The order is the fusion's alone: no reranker and no model touches it (seeds/oria
 retrievals are SECURITY DEFINER functions that apply the transaction's tenant (DESIGN §7, migration 0003).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any
 
+from oria_runtime.catalog.fusion import Fusion, fetch_ranked, fuse
 from oria_runtime.catalog.trainings import Training, read_trainings
 from oria_runtime.db.pool import Connection
 
@@ -29,16 +30,6 @@ class TrainingFilters:
             "formats": list(self.formats) if self.formats else None,
             "max_minutes": self.max_minutes,
         }
-
-
-@dataclass(frozen=True)
-class Fusion:
-    """Weighted reciprocal rank fusion: a row scores the sum of `weight / (k + rank)` over the lists that hold it."""
-
-    k: int
-    lexical_weight: float
-    vector_weight: float
-    depth: int
 
 
 SEARCH_BY_TEXT_SQL = """
@@ -73,22 +64,8 @@ async def search_trainings(
         excluded: ids that must not come back; `expand_related` adds their parents and children.
     """
     parameters = filters.as_parameters() | {"excluded": list(excluded), "depth": fusion.depth}
-    lists = [(fusion.lexical_weight, await _ranked(connection, SEARCH_BY_TEXT_SQL, parameters | {"words": words}))]
+    lists = [(fusion.lexical_weight, await fetch_ranked(connection, SEARCH_BY_TEXT_SQL, parameters | {"words": words}))]
     if vector is not None:
         by_vector = parameters | {"vector": str(list(vector)), "model": model}
-        lists.append((fusion.vector_weight, await _ranked(connection, SEARCH_BY_VECTOR_SQL, by_vector)))
+        lists.append((fusion.vector_weight, await fetch_ranked(connection, SEARCH_BY_VECTOR_SQL, by_vector)))
     return await read_trainings(connection, fuse(lists, k=fusion.k)[:limit])
-
-
-def fuse(lists: Sequence[tuple[float, Sequence[str]]], *, k: int) -> list[str]:
-    """The ids of weighted ranked lists in one order: by fused score, and by id where scores are equal."""
-    scores: dict[str, float] = {}
-    for weight, ids in lists:
-        for rank, training_id in enumerate(ids, start=1):
-            scores[training_id] = scores.get(training_id, 0.0) + weight / (k + rank)
-    return sorted(scores, key=lambda training_id: (-scores[training_id], training_id))
-
-
-async def _ranked(connection: Connection, query: LiteralString, parameters: Mapping[str, Any]) -> list[str]:
-    cursor = await connection.execute(query, parameters)
-    return [row["training_id"] for row in await cursor.fetchall()]

@@ -1,0 +1,35 @@
+"""Weighted reciprocal rank fusion of ranked lists, and the retrieval of one such list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+from oria_runtime.db.pool import Connection
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """Weighted reciprocal rank fusion: a row scores the sum of `weight / (k + rank)` over the lists that hold it.
+
+    `depth` is how many rows of each list take part.
+    """
+
+    k: int
+    lexical_weight: float
+    vector_weight: float
+    depth: int
+
+
+def fuse(lists: Sequence[tuple[float, Sequence[str]]], *, k: int) -> list[str]:
+    """The ids of weighted ranked lists in one order: by fused score, and by id where scores are equal."""
+    scores: dict[str, float] = {}
+    for weight, ids in lists:
+        for rank, row_id in enumerate(ids, start=1):
+            scores[row_id] = scores.get(row_id, 0.0) + weight / (k + rank)
+    return sorted(scores, key=lambda row_id: (-scores[row_id], row_id))
+
+
+async def fetch_ranked(connection: Connection, query: LiteralString, parameters: Mapping[str, Any]) -> list[str]:
+    """The external ids that a search function answers with, best first; its first column holds them."""
+    cursor = await connection.execute(query, parameters)
+    return [next(iter(row.values())) for row in await cursor.fetchall()]
