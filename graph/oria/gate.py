@@ -49,6 +49,8 @@ def start_turn(turn: Turn, approval: Approval) -> dict[str, Any]:
         "requested_agent": turn.requested_agent,
         "decision": approval.decision,
         "agent": None,
+        "returned": False,
+        "returning": False,
         "outcome": None,
     }
     if approval.decision != "allow":

@@ -2,7 +2,9 @@
 
     START → pre_supervisor_gate ─┬─ block, doubt → END
                                  ├─ allow, agent named → <agent>_agent → END
-                                 └─ allow → supervisor → <agent>_agent → END
+                                 └─ allow → supervisor → <agent>_agent ─┬─ END
+                                                ▲                       │
+                                                └── person confirmed ───┘  (once a turn)
 
 Memory is a function of its own on `turn.approved` (DESIGN 2.5), not a node.
 """
@@ -39,7 +41,7 @@ def build() -> StateGraph[OriaState, TurnContext, Any, Any]:
     builder.add_conditional_edges(GATE, route_after_gate, [END, SUPERVISOR, *nodes])
     for specialist in SPECIALISTS.values():
         builder.add_node(specialist.node, as_node(specialist))
-        builder.add_edge(specialist.node, END)
+        builder.add_conditional_edges(specialist.node, route_after_specialist, [END, SUPERVISOR])
     return builder
 
 
@@ -60,3 +62,8 @@ def route_after_gate(state: OriaState) -> str:
     if requested is None or exceeds_window(state["messages"]):
         return SUPERVISOR
     return SPECIALISTS[requested].node
+
+
+def route_after_specialist(state: OriaState) -> str:
+    """A confirmed person sends the turn back to the supervisor, for the request that they were looked up for."""
+    return SUPERVISOR if state.get("returning") else END

@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field, create_model
 from graph.oria.agents import Specialist
 from graph.oria.prompts import read_prompt, read_sections
 from graph.oria.records import list_records
+from graph.oria.state import SelectedPerson
 from graph.oria.untrusted import data_message, untrusted_content_policy
-from graph.oria.window import find_last_card
+from graph.oria.window import find_last_card, starts_turn
 from graph.policy import ROUTING_DECISION_SECONDS
 from oria_runtime.errors import StageFailedError
 from oria_runtime.models.client import Models
@@ -79,17 +80,26 @@ def write_rules(choices: Mapping[str, str]) -> str:
 
 
 def write_evidence(
-    messages: Sequence[AnyMessage], *, locale: str, active_agent: str | None, summary: str
+    messages: Sequence[AnyMessage],
+    *,
+    locale: str,
+    active_agent: str | None,
+    summary: str,
+    selected_person: SelectedPerson | None = None,
 ) -> dict[str, Any]:
-    """The conversation as data. The last message is the one to route."""
-    *earlier, latest = messages
-    return {
-        "latest_user_message": latest.text,
-        "messages": list_records(earlier),
+    """The conversation as data. The message to route is the last that began a turn.
+
+    `selected_person` is the colleague that this turn's first specialist confirmed: what remains is the request itself.
+    """
+    start = max(index for index, message in enumerate(messages) if starts_turn(message))
+    evidence = {
+        "latest_user_message": messages[start].text,
+        "messages": list_records([*messages[:start], *messages[start + 1 :]]),
         "conversation_summary": summary,
         "current_agent": active_agent,
         "language": locale,
     }
+    return evidence | ({"confirmed_person": selected_person["name"]} if selected_person else {})
 
 
 async def choose_beside_profile(

@@ -9,6 +9,13 @@ from graph.oria.window import merge_messages
 GateDecision = Literal["allow", "doubt", "block"]
 
 
+class SelectedPerson(TypedDict):
+    """A colleague as a tool confirmed them: the external id and the name that the person saw."""
+
+    id: str
+    name: str
+
+
 class OriaState(TypedDict, total=False):
     """Channels of the thread. A new thread has none of them yet, so read with a default.
 
@@ -17,20 +24,26 @@ class OriaState(TypedDict, total=False):
             the HumanMessage whose id is the turn's id; only the gate writes it.
         summary: what the window no longer holds, as text. Untrusted data: never put it among instructions.
         active_agent: id of the specialist that worked last.
+        selected_person: the colleague that the person confirmed last, with the exact id.
 
     Per turn, written by the graph input or reset by the gate:
         turn_id: the turn at work.
         requested_agent: id of the agent that the caller named, or None for the supervisor's choice.
         decision: what the gate decided.
         agent: id of this turn's specialist once it is known.
+        returned: whether a confirmed person has sent this turn back to the supervisor already; once is the limit.
+        returning: set by the specialist that sends it back, cleared by the supervisor.
         outcome: `Outcome.as_json()` of the turn once it has one.
     """
 
     messages: Annotated[list[AnyMessage], merge_messages]
     summary: str
     active_agent: str | None
+    selected_person: SelectedPerson | None
     turn_id: str
     requested_agent: str | None
     decision: GateDecision | None
     agent: str | None
+    returned: bool
+    returning: bool
     outcome: dict[str, Any] | None

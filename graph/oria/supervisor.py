@@ -22,7 +22,13 @@ async def run_supervisor(state: OriaState, runtime: Runtime[TurnContext]) -> Com
     specialist = find_enabled(context.tenant.config, agent_id)
     if specialist is None:
         raise StageFailedError("agent_unavailable", f"the agent {agent_id} is not available", retryable=False)
-    update: Mapping[str, Any] = {**compaction.update, "agent": agent_id, "active_agent": agent_id}
+    update: Mapping[str, Any] = {
+        **compaction.update,
+        "agent": agent_id,
+        "active_agent": agent_id,
+        "returned": bool(state.get("returned") or state.get("returning")),
+        "returning": False,
+    }
     return Command(goto=specialist.node, update=update)
 
 
@@ -33,6 +39,7 @@ async def route(state: OriaState, compaction: Compaction, context: TurnContext) 
         locale=context.turn.locale,
         active_agent=state.get("active_agent"),
         summary=compaction.summary,
+        selected_person=state.get("selected_person") if state.get("returning") else None,
     )
     specialists = list_enabled(context.tenant.config)
     return await choose_agent(specialists, compaction.messages, evidence, context.models, context.deadline)

@@ -58,12 +58,57 @@ SPECIALISTS: Mapping[str, Specialist] = {
             profile="mini",
         ),
         Specialist(
+            id="opportunity_search",
+            name="Opportunity Search",
+            description=(
+                "Finds openings inside the company: jobs, projects, missions, mentoring and internships, by wish, "
+                "profile or objective, and shows more of them."
+            ),
+            profile="large",
+        ),
+        Specialist(
             id="training_finder",
             name="Training Finder",
             description=(
                 "Finds trainings, courses and learning content in the company's catalogue, shows more of them, "
                 "and builds learning plans: what to learn about a topic, skill or role, in which order, in how "
                 "much time."
+            ),
+            profile="large",
+        ),
+        Specialist(
+            id="talent_finder",
+            name="Talent Finder",
+            description=(
+                "Finds people in the company who match criteria: skills, role, department, location, employer. For "
+                "staffing, expertise and mentors, not for one person whose name is known."
+            ),
+            profile="large",
+        ),
+        Specialist(
+            id="profile_analysis",
+            name="Profile Analysis",
+            description=(
+                "Analyses the person's own profile as a whole: strengths, gaps towards the current job, development "
+                "topics and an action plan, shown as a card."
+            ),
+            profile="large",
+        ),
+        Specialist(
+            id="task_helper",
+            name="Task Helper",
+            description=(
+                "Helps with one concrete work task: writing, preparing, structuring, summarising, a checklist or a "
+                "template for something that must be done now."
+            ),
+            profile="mini",
+        ),
+        Specialist(
+            id="person_disambiguation",
+            name="Person Look-up",
+            description=(
+                "Settles which colleague a name means before something is done about that person, such as practising "
+                "a conversation with them."
             ),
             profile="large",
         ),

@@ -6,7 +6,7 @@ before a pause survives it. Everything here runs again when a pause ends; only t
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langchain.agents import create_agent
@@ -20,8 +20,11 @@ from graph.middleware.activity import ActivityMiddleware
 from graph.middleware.delivery import Delivery, DeliveryMiddleware
 from graph.middleware.history import edit_history
 from graph.middleware.interactions import InteractionMiddleware
+from graph.middleware.tool_boundary import bound_errors
 from graph.oria.agents import SPECIALISTS
+from graph.oria.agents.confirmation import ConfirmationMiddleware
 from graph.oria.agents.prompting import AgentPrompts, write_system_prompt
+from graph.oria.state import SelectedPerson
 from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION_TOOL
 from graph.oria.tools.request_clarification_tool import build_clarification_tool
 from graph.oria.untrusted import data_message
@@ -51,10 +54,16 @@ SEARCHES_AND_TRANSFERS: Final = frozenset(
 
 @dataclass(frozen=True)
 class AgentRequest:
-    """What a specialist's tools and prompt may know of this request. The profile is read once."""
+    """What a specialist's tools and prompt may know of this request. The profile is read once.
+
+    `selected_person` is the colleague that was confirmed last. `returns_person` says that confirming one ends this
+    agent's run, because the supervisor goes on with the request (once a turn, and not where the caller named an agent).
+    """
 
     context: TurnContext
     profile: Profile | None
+    selected_person: SelectedPerson | None = None
+    returns_person: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ class AgentDefinition:
     """A specialist: prompts, business tools in order, and which of them may pause the turn.
 
     `hide` names the tools that this request cannot use; the model never sees them. `notes` are lines for the prompt's
-    request context.
+    request context. `errors` are the tools whose exceptions end at the agent's boundary, with the text that is safe to
+    show for each; every other tool has its own (seeds/oria_orchestration.md, "Recoverable tool failures").
     """
 
     id: str
@@ -71,6 +81,7 @@ class AgentDefinition:
     interrupting: frozenset[str] = frozenset()
     hide: Callable[[AgentRequest], Collection[str]] = lambda _: ()
     notes: Callable[[AgentRequest], Sequence[str]] = lambda _: ()
+    errors: Mapping[str, str] = field(default_factory=dict)
 
 
 async def run_specialist(
@@ -79,7 +90,8 @@ async def run_specialist(
     """The node's update: this turn's new messages, and the outcome. Raises StageFailedError."""
     context = runtime.context
     given: list[AnyMessage] = list(state["messages"])
-    agent = build_agent(definition, await read_request(context), state.get("summary", ""))
+    request = await read_request(state, context)
+    agent = build_agent(definition, request, state.get("summary", ""))
     try:
         result = await agent.ainvoke({"messages": given}, context=context)
     except ModelCallLimitExceededError as error:
@@ -88,16 +100,22 @@ async def run_specialist(
         raise StageFailedError(error.code, error.detail, retryable=error.retryable) from error
     known = {message.id for message in given}
     added = [message for message in result["messages"] if message.id not in known]
-    return {"messages": added, "outcome": read_outcome(added, result.get("deliveries", [])).as_json()}
+    confirmed = result.get("selected_person")
+    update = {"messages": added, **({"selected_person": confirmed} if confirmed else {})}
+    if confirmed and request.returns_person:
+        return update | {"returning": True}
+    return update | {"outcome": read_outcome(added, result.get("deliveries", [])).as_json()}
 
 
-async def read_request(context: TurnContext) -> AgentRequest:
+async def read_request(state: Mapping[str, Any], context: TurnContext) -> AgentRequest:
     """The request with the person's profile; a person without a user id has none."""
     user_id = context.turn.user_id
-    if not user_id.strip():
-        return AgentRequest(context, None)
-    async with context.database.transaction() as connection:
-        return AgentRequest(context, await read_profile(connection, user_id))
+    profile = None
+    if user_id.strip():
+        async with context.database.transaction() as connection:
+            profile = await read_profile(connection, user_id)
+    returns_person = state.get("requested_agent") is None and not state.get("returned")
+    return AgentRequest(context, profile, state.get("selected_person"), returns_person)
 
 
 def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str) -> Any:
@@ -112,15 +130,16 @@ def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str
         model=context.models.chat(specialist.profile, specialist.label),
         tools=available,
         system_prompt=write_system_prompt(definition.prompts, context, definition.notes(request)),
-        middleware=build_middleware(definition, context, [tool.name for tool in available], config, summary),
+        middleware=build_middleware(definition, request, [tool.name for tool in available], config, summary),
         context_schema=TurnContext,
     )
 
 
 def build_middleware(
-    definition: AgentDefinition, context: TurnContext, available: Collection[str], config: AgentConfig, summary: str
+    definition: AgentDefinition, request: AgentRequest, available: Collection[str], config: AgentConfig, summary: str
 ) -> list[Any]:
     """The middleware in order: the first wraps the model call outermost and is the last to see its result."""
+    context = request.context
     interactive = context.turn.interactions
     shared = [build_clarification_tool()] if interactive and CLARIFICATION_TOOL not in config.tool_exclusion else []
     interactions = InteractionMiddleware(shared, interrupting={CLARIFICATION_TOOL, *definition.interrupting})
@@ -138,10 +157,12 @@ def build_middleware(
     return [
         history,
         delivery,
+        ConfirmationMiddleware(ends_run=request.returns_person),
         *([interactions] if interactive else []),
         ModelCallLimitMiddleware(run_limit=SPECIALIST_MODEL_CALLS, exit_behavior="error"),
         ToolCallLimitMiddleware(run_limit=SPECIALIST_TOOL_CALLS, exit_behavior="continue"),
         ActivityMiddleware(),
+        *([bound_errors(definition.errors)] if definition.errors else []),
     ]
 
 

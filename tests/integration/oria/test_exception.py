@@ -13,8 +13,8 @@ from tests.integration.oria.conftest import STRUCTURED, Person
 from tests.integration.oria.snapshots import assert_snapshot
 from tests.support.scripted_model import Script, choose, decide, give, refuse
 
-PROFILE = Specialist("profile_analysis", "Profile Analysis", "Analyses the person's own profile.", "large")
-BOTH = list(SPECIALISTS.values())
+CHAT, TRAINING, PROFILE = (SPECIALISTS[agent_id] for agent_id in ("career_chat", "training_finder", "profile_analysis"))
+BOTH = [CHAT, TRAINING]
 ROUTING = "langgraph.supervisor"
 
 
@@ -38,7 +38,7 @@ async def route(person: Person, messages: list[AnyMessage], specialists: list[Sp
     [
         ("training_finder", 0.9, [*BOTH, PROFILE], "profile_analysis"),
         ("training_finder", 0.9, BOTH, "career_chat"),
-        ("training_finder", 0.9, [BOTH[1], PROFILE], "profile_analysis"),
+        ("training_finder", 0.9, [TRAINING, PROFILE], "profile_analysis"),
         ("training_finder", 0.1, [*BOTH, PROFILE], "training_finder"),
         ("career_chat", 0.9, [*BOTH, PROFILE], "career_chat"),
     ],

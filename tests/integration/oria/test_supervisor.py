@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
+from graph.oria.agents import SPECIALISTS
 from oria_runtime.errors import StageFailedError
 from tests.integration.oria.conftest import STRUCTURED, Person
 from tests.integration.oria.snapshots import assert_snapshot
@@ -38,7 +39,7 @@ def read_question(script: Script) -> Any:
 
 
 @pytest.mark.parametrize("config", [{}, STRUCTURED], ids=["native", "structured"])
-@pytest.mark.parametrize("agent", ["career_chat", "training_finder"])
+@pytest.mark.parametrize("agent", list(SPECIALISTS))
 async def test_the_chosen_specialist_is_next_and_recorded(
     person: Person, script: Script, agent: str, config: dict[str, Any]
 ) -> None:
@@ -63,8 +64,9 @@ async def test_the_routing_request_is_the_reviewed_one(person: Person, script: S
 
 
 async def test_the_choices_are_the_enabled_specialists_only(person: Person, script: Script) -> None:
-    await person.say("hello")
-    assert [choice["value"] for choice in read_question(script)["choices"]] == ["career_chat", "training_finder"]
+    agents = {agent: {} for agent in ("training_finder", "talent_finder")}
+    await person.with_config({"chatbot": {"agents": agents}}).say("hello")
+    assert [choice["value"] for choice in read_question(script)["choices"]] == ["training_finder", "talent_finder"]
 
 
 async def test_a_single_specialist_needs_no_decision(person: Person, script: Script) -> None:
@@ -86,8 +88,8 @@ async def test_without_a_specialist_the_turn_fails(person: Person, script: Scrip
 UNKNOWN = {
     "type": "choice",
     "name": "destination",
-    "choice": "talent_finder",
-    "probabilities": {"career_chat": 0.0, "training_finder": 0.0, "talent_finder": 1.0},
+    "choice": "weather_forecaster",
+    "probabilities": {**dict.fromkeys(SPECIALISTS, 0.0), "weather_forecaster": 1.0},
     "confidence": 1.0,
 }
 
@@ -101,7 +103,7 @@ async def test_without_a_valid_choice_the_turn_fails(person: Person, script: Scr
     assert script.count() == script.count(label=ROUTING) + 1
 
 
-@pytest.mark.parametrize("step", [refuse(), cut("{"), choose("talent_finder")])
+@pytest.mark.parametrize("step", [refuse(), cut("{"), choose("weather_forecaster")])
 async def test_without_a_valid_structured_choice_the_turn_fails(person: Person, script: Script, step: Step) -> None:
     script.on(label=ROUTING).reply(step)
     with pytest.raises(StageFailedError) as raised:

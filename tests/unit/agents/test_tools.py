@@ -22,8 +22,8 @@ from graph.oria.tools.clarification import (
 )
 from graph.oria.tools.get_user_profile_selective_tool import NO_USER, read_selected
 from graph.oria.tools.profile_sections import SECTIONS, ProfileSelectors, select_sections
-from graph.oria.tools.training_cards import build_artifact, build_card
-from graph.oria.tools.training_finder.exclusions import list_shown
+from graph.oria.tools.shown import list_shown
+from graph.oria.tools.training_cards import IDS_KEY, build_artifact, build_card
 from graph.oria.tools.training_finder.plan_scope import DIMENSIONS, list_missing
 from graph.oria.window import CARD_TYPE_KEY
 from oria_runtime.catalog.people import Profile
@@ -85,9 +85,12 @@ async def test_the_boundary_lets_pauses_and_cancellation_pass(signal: BaseExcept
 
 def test_ids_are_read_from_the_artifacts_of_the_last_25_messages_only() -> None:
     filler = [AIMessage("t9, t10 and so on") for _ in range(24)]
-    assert list_shown([shown("t1"), *filler, shown("t2", "t3")]) == ["t2", "t3"]
-    assert list_shown([shown("t1"), *filler[:23], shown("t2")]) == ["t1", "t2"]
-    assert list_shown([ToolMessage("t4", tool_call_id="c", artifact="t5"), ToolMessage("t6", tool_call_id="c")]) == []
+    assert list_shown([shown("t1"), *filler, shown("t2", "t3")], IDS_KEY) == ["t2", "t3"]
+    assert list_shown([shown("t1"), *filler[:23], shown("t2")], IDS_KEY) == ["t1", "t2"]
+    assert (
+        list_shown([ToolMessage("t4", tool_call_id="c", artifact="t5"), ToolMessage("t6", tool_call_id="c")], IDS_KEY)
+        == []
+    )
 
 
 def test_an_artifact_names_its_card() -> None:
