@@ -30,7 +30,7 @@ async def load_sample_tenant(app_url: str, models: Embedder) -> UUID:
     async with create_pool(app_url, max_size=2, name="oria-sample") as pool:
         await import_tenants(pool, read_source("tenant"), log, strict=True, dry_run=False)
         database = TenantDatabase(pool, TENANT_ID)
-        for kind in ("skills", "jobs", "trainings", "people"):
+        for kind in ("skills", "jobs", "trainings", "opportunities", "people"):
             await import_rows(database, read_source(kind), models, log)
     if log.rows:
         raise ImportStoppedError(f"the sample tenant has {log.rows} bad rows, first: {log.first[0]}")
