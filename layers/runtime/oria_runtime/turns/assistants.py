@@ -62,6 +62,7 @@ class Assistant:
     returns the whole new preference list, or None to leave the stored one.
     `read_outcome` looks at the final state values; None means that the graph produced nothing to show.
     `read_agent` names the agent that the state says is at work, for the turn row.
+    `needs_simulation` says that its conversations are started with a simulation, and the other assistants' never are.
     `state_types` are the classes, as (module, name), that the graph keeps in its state beside messages, interrupts and
     the plain types of LangGraph's safe list; what is not named comes back from a checkpoint as plain data.
     """
@@ -80,6 +81,7 @@ class Assistant:
     remember: Callable[["TurnContext"], Awaitable[Sequence[str] | None]] | None = None
     memory_timeout: float = 30.0
     needs_token: bool = False
+    needs_simulation: bool = False
     state_types: Collection[tuple[str, str]] = ()
 
     @property

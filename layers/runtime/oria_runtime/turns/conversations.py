@@ -16,10 +16,11 @@ from oria_runtime.turns.rows import Row
 Item = TypeVar("Item")
 
 INSERT_CONVERSATION_SQL = """
-insert into conversations (id, tenant_id, user_id, assistant, locale) values (%s, %s, %s, %s, %s) returning *
+insert into conversations (id, tenant_id, user_id, assistant, locale) values (%s, %s, %s, %s, %s)
+returning *, null::jsonb as simulation
 """
 CONVERSATION_SQL = """
-select c.*, t.id as active_turn_id from conversations c
+select c.*, c.start -> 'card' as simulation, t.id as active_turn_id from conversations c
 left join turns t on t.conversation_id = c.id and t.status in ('accepted', 'running', 'awaiting_input')
 """
 READ_CONVERSATION_SQL = CONVERSATION_SQL + "where c.id = %s and c.user_id = %s"
@@ -46,7 +47,7 @@ DELETE_CONVERSATION_SQL = "delete from conversations where id = %s"
 
 @dataclass(frozen=True)
 class Conversation:
-    """One person's thread with one assistant."""
+    """One person's thread with one assistant. `simulation` is the card of the simulation that it was started with."""
 
     id: UUID
     assistant: str
@@ -55,6 +56,7 @@ class Conversation:
     created_at: datetime
     updated_at: datetime
     active_turn_id: UUID | None
+    simulation: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ async def create_conversation(
         row = await (await connection.execute(INSERT_CONVERSATION_SQL, arguments)).fetchone()
     if row is None:
         raise NotFoundError("the tenant is gone")
-    return _conversation({**row, "active_turn_id": None})
+    return conversation_from_row({**row, "active_turn_id": None})
 
 
 async def read_conversation(database: TenantDatabase, user_id: str, conversation_id: UUID) -> Conversation:
@@ -97,7 +99,7 @@ async def read_conversation(database: TenantDatabase, user_id: str, conversation
         row = await (await connection.execute(READ_CONVERSATION_SQL, (conversation_id, user_id))).fetchone()
     if row is None:
         raise NotFoundError("no such conversation")
-    return _conversation(row)
+    return conversation_from_row(row)
 
 
 async def list_conversations(
@@ -108,7 +110,7 @@ async def list_conversations(
     arguments = {"tenant": database.tenant_id, "user": user_id, "at": at, "id": last, "limit": limit + 1}
     async with database.transaction() as connection:
         rows = await (await connection.execute(LIST_CONVERSATIONS_SQL, arguments)).fetchall()
-    items = [_conversation(row) for row in rows[:limit]]
+    items = [conversation_from_row(row) for row in rows[:limit]]
     more = len(rows) > limit
     return Page(items, _write_cursor(items[-1]) if more and items else None)
 
@@ -141,7 +143,8 @@ async def delete_conversation(database: TenantDatabase, user_id: str, conversati
             await connection.execute(statement, (thread_id,))
 
 
-def _conversation(row: Row) -> Conversation:
+def conversation_from_row(row: Row) -> Conversation:
+    """A conversation from any row that has its columns."""
     return Conversation(**{name: row[name] for name in Conversation.__dataclass_fields__})
 
 
