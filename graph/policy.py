@@ -77,3 +77,54 @@ TRAINING_PROFILE_TERMS: Final = 12  # more would drown the words of the request
 LIKELY: Final = 0.5  # a predicate holds when it is more likely than not
 SCOPE_SECONDS: Final = 15.0  # as the other decisions; the check is optional, so it fails open
 PLAN_TEXT_SECONDS: Final = 20.0
+
+# Opportunity search (T, search_opportunities_tool). The fusion as for trainings; the list of the search counts as the two
+# that it was fused from, the profile's as one, so that a good match of the request is not outweighed by the profile.
+OPPORTUNITY_FUSION_K: Final = 60
+OPPORTUNITY_LEXICAL_WEIGHT: Final = 1.0
+OPPORTUNITY_VECTOR_WEIGHT: Final = 1.0
+OPPORTUNITY_SEARCH_WEIGHT: Final = 2.0
+OPPORTUNITY_PROFILE_WEIGHT: Final = 1.0
+OPPORTUNITY_CANDIDATES: Final = 50  # of each list
+OPPORTUNITY_RESULTS: Final = 5  # T: the presentation limit, as for trainings
+OPPORTUNITY_QUERY_CHARACTERS: Final = 2_000
+OPPORTUNITY_PROFILE_TERMS: Final = 12  # more would drown the words of the request
+OPPORTUNITY_CRITERION_VALUES: Final = 10  # more is no criterion that a person stated
+OPPORTUNITY_CRITERION_CHARACTERS: Final = 200
+OPPORTUNITY_UNDERSTANDING_SECONDS: Final = 15.0  # as the other decisions
+OPPORTUNITY_RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls back
+OPPORTUNITY_RATIONALE_CHARACTERS: Final = 400  # two sentences
+OPPORTUNITY_RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
+
+# Jobs (T, map_jobs_tool and get_jobs_tool). Bounds of one call: a profile names fewer, and a result must stay readable.
+JOB_TITLES: Final = 20
+JOB_CODES: Final = 20
+JOB_DESCRIPTION_CHARACTERS: Final = 2_000
+
+# Simulations (T, suggest_simulation): suggesting one.
+SIMULATION_SKILL_SIMILARITY: Final = 0.75  # a wrong code would credit another skill; below it the skill has none
+SIMULATION_REQUEST_CHARACTERS: Final = 2_000
+SIMULATION_EVIDENCE_MESSAGES: Final = 10  # what a request such as "let us practise that" refers to
+SIMULATION_PERSON_CANDIDATES: Final = 12  # what one selection offers
+SIMULATION_PARSE_SECONDS: Final = 15.0  # as the other judgements of a request
+SIMULATION_SCENARIO_SECONDS: Final = 60.0  # the longest text that a tool has generated
+SIMULATION_OUTCOMES: Final = (1, 5)  # fewest and most; T names three as ordinary for a beginner
+SIMULATION_SKILLS: Final = (1, 4)
+SIMULATION_CRITERIA: Final = (1, 5)  # of one skill
+SIMULATION_MINUTES: Final = (5, 45)  # T: about 10 is a beginner's; beyond a lesson nobody types on
+SIMULATION_LABEL_CHARACTERS: Final = 120
+SIMULATION_TEXT_CHARACTERS: Final = 1_500
+
+# Simulations: practising one. One exchange is a message of the person and the counterpart's reply.
+SIMULATION_EXCHANGES_PER_MINUTE: Final = 1.5  # reading, thinking and typing two or three sentences take 40 s
+SIMULATION_EXCHANGES: Final = (8, 40)  # too few end a short scenario before its point; 40 bound cost and assessment
+SIMULATION_TIME_FACTOR: Final = 3.0  # estimates are approximate (T), and people are called away from a keyboard
+SIMULATION_CLOSING_EXCHANGES: Final = 2  # from here on the counterpart brings the talk to its end
+SIMULATION_LINE_TOKENS: Final = 1_024  # a line has a few sentences; a cut one fails the turn, so this is generous
+SIMULATION_ASSESSMENT_SECONDS: Final = 120.0  # leaves the stage's 180 time to commit
+SIMULATION_QUOTES: Final = 3  # shown for each judgement
+SIMULATION_QUOTE_CHARACTERS: Final = (12, 400)  # a shorter one is found in any talk; a longer one is no quote
+SIMULATION_NEXT_STEPS: Final = 4
+
+# People (T, person_disambiguation_tool and suggest_simulation).
+PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this

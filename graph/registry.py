@@ -35,6 +35,11 @@ ORIA_STAGES = (
     ),
 )
 
+SIMULATION_STAGES = (
+    Stage("gate", frozenset({"simulation_gate"}), GATE_SECONDS),
+    Stage("specialist", frozenset({"counterpart", "assessment"}), SPECIALIST_SECONDS),
+)
+
 
 def build_oria() -> "StateGraph[Any, Any, Any, Any]":
     from graph.oria.graph import build
@@ -47,7 +52,7 @@ def read_oria_input(turn: Turn) -> Mapping[str, Any]:
     return {"turn_id": str(turn.id), "requested_agent": turn.requested_agent}
 
 
-def read_oria_outcome(values: Mapping[str, Any]) -> Outcome | None:
+def read_graph_outcome(values: Mapping[str, Any]) -> Outcome | None:
     """The outcome that the gate or the specialist left, or None."""
     outcome = values.get("outcome")
     return Outcome(**outcome) if outcome else None
@@ -64,7 +69,7 @@ def list_oria_agents(config: TenantConfig) -> Sequence[AgentInfo]:
     return [AgentInfo(specialist.id, specialist.name, specialist.description) for specialist in list_enabled(config)]
 
 
-async def approve_oria(texts: Sequence[str], context: TurnContext) -> Approval:
+async def approve_texts(texts: Sequence[str], context: TurnContext) -> Approval:
     from graph.oria.approval import approve
 
     return await approve(texts, context)
@@ -76,6 +81,17 @@ async def remember_oria(context: TurnContext) -> Sequence[str] | None:
     return await remember(context)
 
 
+def build_simulation() -> "StateGraph[Any, Any, Any, Any]":
+    from graph.simulation.graph import build
+
+    return build()
+
+
+def read_simulation_input(turn: Turn) -> Mapping[str, Any]:
+    """The id alone: the scenario, the message and the clock are read in the nodes."""
+    return {"turn_id": str(turn.id)}
+
+
 ASSISTANTS: Mapping[str, Assistant] = {
     "oria": Assistant(
         id="oria",
@@ -85,11 +101,25 @@ ASSISTANTS: Mapping[str, Assistant] = {
         context_schema=TurnContext,
         build=build_oria,
         graph_input=read_oria_input,
-        read_outcome=read_oria_outcome,
+        read_outcome=read_graph_outcome,
         read_agent=read_oria_agent,
-        approve=approve_oria,
+        approve=approve_texts,
         agents=list_oria_agents,
         remember=remember_oria,
         memory_timeout=MEMORY_SECONDS,
-    )
+    ),
+    "simulation": Assistant(
+        id="simulation",
+        name="Simulation",
+        description="A role-play of a conversation at work, prepared by Oria, with an assessment at its end.",
+        stages=SIMULATION_STAGES,
+        context_schema=TurnContext,
+        build=build_simulation,
+        graph_input=read_simulation_input,
+        read_outcome=read_graph_outcome,
+        read_agent=lambda _: None,
+        approve=approve_texts,
+        agents=lambda _: (),
+        needs_simulation=True,
+    ),
 }

@@ -18,7 +18,7 @@ from local.cloud.options import ROOT
 
 STARTS = 5
 API_AIM, GATE_AIM = 0.6, 0.8
-(ORIA,) = PRODUCT
+ORIA = next(iter(PRODUCT))
 MESSAGE = "What should I learn next?"
 IMPORTS = {
     "functions.stage.app": "stage: functions.stage.app",
