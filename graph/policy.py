@@ -128,3 +128,16 @@ SIMULATION_NEXT_STEPS: Final = 4
 
 # People (T, person_disambiguation_tool and suggest_simulation).
 PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this
+
+# Task guidance (T, task_helper_tool): three output budgets by the length of the question. The borders, in characters:
+# one or two sentences name a task, a paragraph describes it, and what is longer brings material to work on.
+TASK_SMALL_TOKENS: Final = 1_000
+TASK_MEDIUM_TOKENS: Final = 1_400
+TASK_LARGE_TOKENS: Final = 1_800
+TASK_SHORT_QUESTION: Final = 200
+TASK_LONG_QUESTION: Final = 600
+TASK_WORDS_PER_TOKEN: Final = 0.5  # what the model is told; French and Spanish take nearly two tokens a word
+TASK_TEMPERATURE: Final = 0.2  # T: low
+TASK_QUESTION_CHARACTERS: Final = 8_000
+TASK_CONTEXT_MESSAGES: Final = 6  # the exchange about the task; the question stands on its own
+TASK_SECONDS: Final = 60.0  # 1,800 tokens at 40 a second take 45

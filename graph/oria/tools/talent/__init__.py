@@ -1,0 +1,1 @@
+"""The parts of `talent_finder_tool` and `person_disambiguation_tool`."""
