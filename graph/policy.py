@@ -105,7 +105,6 @@ JOB_DESCRIPTION_CHARACTERS: Final = 2_000
 SIMULATION_SKILL_SIMILARITY: Final = 0.75  # a wrong code would credit another skill; below it the skill has none
 SIMULATION_REQUEST_CHARACTERS: Final = 2_000
 SIMULATION_EVIDENCE_MESSAGES: Final = 10  # what a request such as "let us practise that" refers to
-SIMULATION_PERSON_CANDIDATES: Final = 12  # what one selection offers
 SIMULATION_PARSE_SECONDS: Final = 15.0  # as the other judgements of a request
 SIMULATION_SCENARIO_SECONDS: Final = 60.0  # the longest text that a tool has generated
 SIMULATION_OUTCOMES: Final = (1, 5)  # fewest and most; T names three as ordinary for a beginner

@@ -1,0 +1,1 @@
+"""The parts of task_helper_tool."""
