@@ -13,18 +13,19 @@ from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from graph.middleware.turns import list_calls
 from oria_runtime.db.text import clean_json, clean_text
 from oria_runtime.errors import StageFailedError
+from oria_runtime.models.prompts import extend_prompt
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.progress import emit_delta
 
-# Content blocks of a selection that are not kept: text, and the calls as the Responses API writes them.
-PRIVATE: Final = frozenset({"text", "function_call"})
+# Content blocks of a selection that are not kept: text, and the calls as each provider writes them.
+PRIVATE: Final = frozenset({"text", "function_call", "tool_use", "input_json_delta"})
 
 
 class Delivery(TypedDict):
@@ -72,12 +73,12 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
     ) -> ModelResponse[Any]:
         if request.tools:
             private = request.override(
-                system_message=extend(request.system_message, self.selection), model_settings=self.settings
+                system_message=extend_prompt(request.system_message, self.selection), model_settings=self.settings
             )
             action = read_action(await handler(private))
             if action.tool_calls:
                 return ModelResponse(result=[keep_calls(action, list_calls(request.state["messages"]))])
-        public = [extend(request.system_message, self.answer), *request.messages]
+        public = [extend_prompt(request.system_message, self.answer), *request.messages]
         return ModelResponse(result=[await generate_answer(request, public)])
 
 
@@ -156,8 +157,3 @@ def renew_ids(calls: Sequence[ToolCall], known: Collection[str]) -> list[ToolCal
         used.add(call_id)
         renewed.append({**call, "id": call_id})
     return renewed
-
-
-def extend(system: SystemMessage | None, instructions: str) -> SystemMessage:
-    """The system message with the instructions of a phase after it, so that the stable prefix can be cached."""
-    return SystemMessage(f"{system.text}\n\n{instructions}" if system else instructions)

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from langchain_core.messages import SystemMessage
+
 from graph.oria.language import name_language
 from graph.oria.untrusted import untrusted_content_policy
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 
 AGENTS = Path(__file__).parent
@@ -36,8 +39,8 @@ def read_prompts(agent_id: str) -> AgentPrompts:
     )
 
 
-def write_system_prompt(prompts: AgentPrompts, context: TurnContext, notes: Sequence[str]) -> str:
-    """The whole system prompt of this request."""
+def write_system_prompt(prompts: AgentPrompts, context: TurnContext, notes: Sequence[str]) -> SystemMessage:
+    """The whole system prompt of this request: what may be cached, and what changes."""
     config = context.tenant.config
     lines = [
         f"You are {config.bot_name}, the career assistant of {config.company_name or context.tenant.name}.",
@@ -47,7 +50,7 @@ def write_system_prompt(prompts: AgentPrompts, context: TurnContext, notes: Sequ
         *notes,
     ]
     request = "\n".join(["## This request", "", *(f"- {line}" for line in lines)])
-    return "\n\n".join((prompts.system, untrusted_content_policy(), request))
+    return write_prompt(f"{prompts.system}\n\n{untrusted_content_policy()}", request)
 
 
 @cache

@@ -51,7 +51,7 @@ def test_the_wire_follows_model_and_configuration(model: str, configured: bool |
 
 
 def profile(model: str, effort: str | None = None, temperature: float | None = None) -> ResolvedProfile:
-    return ResolvedProfile(model, False, None, effort, temperature)
+    return ResolvedProfile(model, reasoning_effort=effort, temperature=temperature)
 
 
 def test_a_temperature_is_left_out_where_the_model_takes_none() -> None:

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from oria_runtime.errors import ConfigurationError
 from oria_runtime.models.errors import DecisionUnavailableError, ModelError, ModelTimeoutError
-from oria_runtime.models.profiles import ResolvedProfile, resolve_profile
-from oria_runtime.models.transport import Endpoint, read_endpoint
+from oria_runtime.models.profiles import ResolvedModel, ResolvedProfile, resolve_embedding, resolve_profile
+from oria_runtime.models.providers import Endpoint, read_endpoint
 from oria_runtime.models.usage import Usage
 from oria_runtime.settings import ModelSettings
 from oria_runtime.tenancy.tenants import ProfileName, TenantConfig
@@ -41,15 +41,20 @@ class Models:
     def __init__(
         self,
         profiles: Mapping[ProfileName, ResolvedProfile],
-        embedding_model: str,
-        endpoint: Endpoint,
+        embedding: ResolvedModel,
+        environ: Mapping[str, str],
         callbacks: "Sequence[BaseCallbackHandler]" = (),
     ) -> None:
         self.profiles = profiles
-        self.embedding_model = embedding_model
+        self.embedding_model = embedding.model
         self.usage = Usage()
-        self._endpoint = endpoint
+        self._embedding = embedding
+        self._environ = environ
         self._callbacks = tuple(callbacks)
+
+    def _locate(self, model: ResolvedModel) -> Endpoint:
+        """Where a model is served. Raises ConfigurationError when nobody says."""
+        return read_endpoint(model.provider, self._environ, model.base_url)
 
     def chat(
         self,
@@ -70,7 +75,7 @@ class Models:
         return build_chat(
             resolved,
             label,
-            self._endpoint,
+            self._locate(resolved),
             self.usage,
             callbacks=self._callbacks,
             max_tokens=max_tokens,
@@ -102,8 +107,9 @@ class Models:
         if not resolved.native_decisions:
             raise ConfigurationError(f"the model {resolved.model} of profile {profile} has no native decisions")
         async with decision_deadline(timeout):
+            endpoint = self._locate(resolved)
             return await ask_decisions(
-                resolved.model, label, self._endpoint, self.usage, self._callbacks, input=input, questions=questions
+                resolved, label, endpoint, self.usage, self._callbacks, input=input, questions=questions
             )
 
     async def choose(
@@ -156,7 +162,7 @@ class Models:
         """One vector of 512 finite numbers for each text, in order. Raises ModelError subclasses."""
         from oria_runtime.models.embeddings import embed_texts
 
-        return await embed_texts(self.embedding_model, self._endpoint, self.usage, texts) if texts else []
+        return await embed_texts(self._embedding, self._locate(self._embedding), self.usage, texts) if texts else []
 
 
 def read_chosen(decision: "Decision") -> str:
@@ -199,10 +205,10 @@ def build_models(
     callbacks: "Sequence[BaseCallbackHandler]" = (),
     environ: Mapping[str, str] = os.environ,
 ) -> Models:
-    """The models of a tenant for one stage. `callbacks` see every call; `environ` gives key and address of the
-    provider under the names that its SDK reads (OPENAI_API_KEY, OPENAI_BASE_URL)."""
+    """The models of a tenant for one stage. `callbacks` see every call; `environ` gives the keys and addresses of the
+    providers (docs/architecture.md)."""
     profiles: dict[ProfileName, ResolvedProfile] = {
         "mini": resolve_profile("mini", settings, config),
         "large": resolve_profile("large", settings, config),
     }
-    return Models(profiles, config.embedding.model or settings.embedding, read_endpoint(environ), callbacks)
+    return Models(profiles, resolve_embedding(settings, config), environ, callbacks)

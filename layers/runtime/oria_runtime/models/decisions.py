@@ -31,7 +31,9 @@ from pydantic import PrivateAttr
 from oria_runtime.models.errors import DecisionUnavailableError, ModelMalformedError
 from oria_runtime.models.failures import provider_errors
 from oria_runtime.models.prices import Tokens
-from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, Endpoint, open_client
+from oria_runtime.models.profiles import ResolvedProfile
+from oria_runtime.models.providers import Endpoint
+from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
 from oria_runtime.models.usage import Usage
 
 Decision = ChoiceAnswer | PredicateAnswer | ScoreAnswer
@@ -42,7 +44,7 @@ SUM_TOLERANCE = 0.01
 class TaskDecisions(OpenAIDecisions):
     """OpenAIDecisions that counts the raw usage and rejects doubled answers before parsing drops them."""
 
-    _count: Callable[[str, Tokens], None] = PrivateAttr()
+    _count: Callable[[str, Tokens | None], None] = PrivateAttr()
 
     async def _adecide(self, request: DecisionRequest) -> DecisionResponse:
         payload = self._payload(request)
@@ -55,7 +57,7 @@ class TaskDecisions(OpenAIDecisions):
 
 
 async def ask_decisions(
-    model: str,
+    profile: ResolvedProfile,
     label: str,
     endpoint: Endpoint,
     usage: Usage,
@@ -66,14 +68,16 @@ async def ask_decisions(
 ) -> Mapping[str, Decision]:
     """Checked answers, one for each question. Raises DecisionUnavailableError and ModelError subclasses."""
     decisions = TaskDecisions(
-        model=model,
+        model=profile.model,
         base_url=endpoint.base_url,
         api_key=endpoint.read_key,
         http_async_client=open_client(),
         max_retries=MAX_RETRIES,
         default_headers={TASK_HEADER: label},
     )
-    decisions._count = lambda served, tokens: usage.record(label, served, tokens, output_charged=False)
+    decisions._count = lambda served, tokens: usage.record(
+        label, served, tokens, provider=profile.provider, price=profile.price, output_charged=False
+    )
     request: DecisionRequest = {"input": input, "questions": dict(questions)}
     response = await decisions.ainvoke(request, name_run(label, callbacks))
     return check_answers(questions, response.answers)
@@ -87,8 +91,10 @@ def name_run(label: str, callbacks: Sequence[BaseCallbackHandler]) -> RunnableCo
     return merge_configs(ensure_config(), own)
 
 
-def read_tokens(usage: Mapping[str, Any]) -> Tokens:
-    """The tokens of the `usage` object, which langchain-openai reads without its cache details."""
+def read_tokens(usage: Mapping[str, Any]) -> Tokens | None:
+    """The tokens of the `usage` object, which langchain-openai reads without cache details; None for an empty one."""
+    if not usage:
+        return None
     details = usage.get("input_tokens_details") or {}
     return Tokens(
         input=usage.get("input_tokens") or 0,

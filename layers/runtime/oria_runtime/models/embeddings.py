@@ -10,7 +10,9 @@ from openai import AsyncOpenAI
 from oria_runtime.models.errors import ModelMalformedError
 from oria_runtime.models.failures import provider_errors
 from oria_runtime.models.prices import Tokens
-from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, Endpoint, open_client
+from oria_runtime.models.profiles import ResolvedModel
+from oria_runtime.models.providers import Endpoint
+from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
 from oria_runtime.models.usage import Usage
 
 DIMENSIONS = 512
@@ -21,31 +23,28 @@ LABEL = "embeddings"
 class CountedEmbeddings:
     """The SDK's embeddings resource as OpenAIEmbeddings uses it, which drops the usage of each answer."""
 
-    def __init__(self, client: AsyncOpenAI, usage: Usage) -> None:
+    def __init__(self, client: AsyncOpenAI, model: ResolvedModel, usage: Usage) -> None:
         self._client = client
+        self._model = model
         self._usage = usage
 
     async def create(self, **kwargs: Any) -> Any:
         response = await self._client.embeddings.create(**kwargs)
-        reported = response.usage.prompt_tokens if response.usage else 0
-        self._usage.record(LABEL, response.model, Tokens(input=reported))
+        tokens = Tokens(input=response.usage.prompt_tokens) if response.usage else None
+        served = response.model or self._model.model
+        self._usage.record(LABEL, served, tokens, provider=self._model.provider, price=self._model.price)
         return response
 
 
-async def embed_texts(model: str, endpoint: Endpoint, usage: Usage, texts: Sequence[str]) -> list[list[float]]:
+async def embed_texts(
+    model: ResolvedModel, endpoint: Endpoint, usage: Usage, texts: Sequence[str]
+) -> list[list[float]]:
     """A vector for each text, in order. Raises ModelError subclasses."""
-    client = AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=endpoint.read_key,
-        http_client=open_client(),
-        max_retries=MAX_RETRIES,
-        default_headers={TASK_HEADER: LABEL},
-    )
     embeddings = OpenAIEmbeddings(
-        model=model,
+        model=model.model,
         openai_api_key=endpoint.read_key,
         openai_api_base=endpoint.base_url,
-        async_client=CountedEmbeddings(client, usage),
+        async_client=CountedEmbeddings(open_embedding_client(model, endpoint), model, usage),
         dimensions=DIMENSIONS,
         # Otherwise texts are tokenised with tiktoken, which downloads its tables.
         check_embedding_ctx_length=False,
@@ -55,6 +54,21 @@ async def embed_texts(model: str, endpoint: Endpoint, usage: Usage, texts: Seque
         vectors = await embeddings.aembed_documents(list(texts))
     check_vectors(vectors, len(texts))
     return vectors
+
+
+def open_embedding_client(model: ResolvedModel, endpoint: Endpoint) -> AsyncOpenAI:
+    """The SDK's client of the provider."""
+    if model.provider == "azure":
+        from oria_runtime.models.openai_chat import open_azure_client
+
+        return open_azure_client(endpoint, model.deployment or model.model, LABEL)
+    return AsyncOpenAI(
+        base_url=endpoint.base_url,
+        api_key=endpoint.read_key,
+        http_client=open_client(),
+        max_retries=MAX_RETRIES,
+        default_headers={TASK_HEADER: LABEL},
+    )
 
 
 def check_vectors(vectors: Sequence[Sequence[float]], expected: int) -> None:

@@ -1,6 +1,7 @@
 """Errors of the provider's SDK as errors of ours, and answers that are errors in disguise."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,20 @@ from oria_runtime.models.errors import (
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
+SDKS = frozenset({"openai", "anthropic"})
+# What providers call a prompt or an answer that their own safety rules stop (Azure: learn.microsoft.com, "Content
+# filtering"; OpenAI: invalid_prompt).
+REFUSED = frozenset({"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation", "invalid_prompt"})
+# https://platform.claude.com/docs/en/api/errors
+STREAMED: Mapping[str, int] = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+
 REASONS: Mapping[type[ModelError], DecisionFailure] = {
     ModelTimeoutError: "timeout",
     ModelUnavailableError: "unavailable",
@@ -40,37 +55,64 @@ def read_decision_failure(error: ModelError) -> DecisionFailure:
 @contextmanager
 def provider_errors() -> Iterator[None]:
     """Turn what the SDKs raise inside into ModelError; everything else, cancellation included, passes as it is."""
-    import httpx2
-    import openai
-    from langchain_core.exceptions import ModelError as ChainModelError
-
     try:
         yield
     except ModelError:
         raise
-    except (openai.OpenAIError, httpx2.HTTPError, ChainModelError, TimeoutError) as error:
+    except list_foreign() as error:
         raise translate(error) from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # How langchain-openai and the SDK report a body that is no answer: JSONDecodeError, pydantic's
-        # ValidationError, `error` in a 200 body, a missing or null `choices`, a list where an object belongs.
+        # How LangChain and the SDKs report a body that is no answer: JSONDecodeError, pydantic's ValidationError,
+        # `error` in a 200 body, a missing or null `choices`, a list where an object belongs.
         raise ModelMalformedError("the provider's answer could not be read") from error
 
 
-def translate(error: Exception) -> ModelError:
-    """The ModelError for an exception of openai, httpx2 or langchain-core."""
-    import openai
+def list_foreign() -> tuple[type[Exception], ...]:
+    """What a call may raise that is not ours: the roots of the SDKs that this process has imported, and of what is
+    below and above them."""
+    import httpx2
+    from langchain_core.exceptions import ModelError as ChainModelError
 
-    if isinstance(error, openai.APITimeoutError | TimeoutError):
+    roots = {"openai": "OpenAIError", "anthropic": "AnthropicError"}
+    loaded = (getattr(sys.modules[name], root) for name, root in roots.items() if name in sys.modules)
+    return (*loaded, httpx2.HTTPError, ChainModelError, TimeoutError)
+
+
+def is_a(error: Exception, kind: str) -> bool:
+    """Whether an error is of the class that both SDKs have under this name."""
+    return any(base.__name__ == kind and base.__module__.partition(".")[0] in SDKS for base in type(error).__mro__)
+
+
+def translate(error: Exception) -> ModelError:
+    """The ModelError for an exception of an SDK, httpx2 or langchain-core."""
+    if isinstance(error, TimeoutError) or is_a(error, "APITimeoutError"):
         return ModelTimeoutError("the provider did not answer in time")
-    if isinstance(error, openai.LengthFinishReasonError):
+    if is_a(error, "LengthFinishReasonError"):
         return ModelIncompleteError("the answer exceeds its output budget")
-    if isinstance(error, openai.ContentFilterFinishReasonError):
-        return ModelRefusalError("a content filter stopped the answer")
-    if isinstance(error, openai.APIResponseValidationError):
+    if is_a(error, "ContentFilterFinishReasonError") or list_codes(error) & REFUSED:
+        return ModelRefusalError("a content filter stopped the request or its answer")
+    if is_a(error, "APIResponseValidationError"):
         return ModelMalformedError("the provider's answer could not be read")
-    if isinstance(error, openai.APIStatusError):
-        return translate_status(error.status_code)
+    if is_a(error, "APIStatusError"):
+        return translate_status(read_status(error))
     return ModelUnavailableError("the provider cannot be reached")
+
+
+def list_codes(error: Exception) -> set[str]:
+    """What the body of an error calls it; Azure repeats it inside, in more detail."""
+    body = getattr(error, "body", None)
+    found: set[str] = set()
+    while isinstance(body, Mapping):
+        found |= {str(body[name]) for name in ("code", "type") if body.get(name)}
+        body = body.get("error") or body.get("innererror")
+    return found
+
+
+def read_status(error: Any) -> int:
+    """The status of an error. One that Anthropic sends inside a stream came with a 200 and is known by its type."""
+    if error.status_code >= 400:
+        return int(error.status_code)
+    return next((STREAMED[code] for code in list_codes(error) if code in STREAMED), 500)
 
 
 def translate_status(status: int) -> ModelError:
@@ -84,11 +126,11 @@ def translate_status(status: int) -> ModelError:
 
 def check_answer(message: "AIMessage", metadata: Mapping[str, Any]) -> None:
     """Raise for an answer that is a refusal, cut short, or calls tools unreadably; an empty one is an answer."""
-    finish = metadata.get("finish_reason")
     cut = (metadata.get("incomplete_details") or {}).get("reason")
-    if "content_filter" in (finish, cut) or has_refusal(message):
+    ends = {metadata.get("finish_reason"), metadata.get("stop_reason"), cut}
+    if ends & {"content_filter", "refusal"} or has_refusal(message):
         raise ModelRefusalError("the model refused to answer")
-    if finish == "length" or metadata.get("status") == "incomplete":
+    if ends & {"length", "max_tokens", "model_context_window_exceeded"} or metadata.get("status") == "incomplete":
         raise ModelIncompleteError("the answer exceeds its output budget")
     if metadata.get("status") in {"failed", "cancelled"}:
         raise ModelUnavailableError("the provider gave up on the answer")
@@ -98,7 +140,7 @@ def check_answer(message: "AIMessage", metadata: Mapping[str, Any]) -> None:
 
 def check_stream_end(metadata: Mapping[str, Any]) -> None:
     """Raise for a stream that stopped politely before its last event."""
-    if not metadata.get("finish_reason") and not metadata.get("status"):
+    if not any(metadata.get(name) for name in ("finish_reason", "stop_reason", "status")):
         raise ModelIncompleteError("the stream ended before the answer did")
 
 

@@ -1,4 +1,4 @@
-"""Address, key and connections of the provider.
+"""Connections to the providers, shared by all of their SDKs.
 
 Connections belong to the running event loop: a sandbox has one for its whole life, so all its stages share them, and
 a client used from a second loop fails on sockets of the first. The client is held by an async generator that is
@@ -7,16 +7,12 @@ close with their loop and no caller has to know.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
-
-from oria_runtime.models.errors import ModelAccessError
 
 if TYPE_CHECKING:
     import httpx2
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
 TASK_HEADER = "x-oria-task"
 MAX_RETRIES = 2
 # A stage ends by its own deadline; this only frees a socket that nothing else would.
@@ -25,28 +21,6 @@ CONNECT_TIMEOUT = 5.0
 
 Holder = AsyncGenerator["httpx2.AsyncClient", None]
 holders: "dict[asyncio.AbstractEventLoop, tuple[httpx2.AsyncClient, Holder]]" = {}
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where the provider is. The address is always passed on: left out, OPENAI_API_BASE and LANGSMITH_GATEWAY win."""
-
-    base_url: str
-    api_key: str = field(repr=False)
-
-    async def read_key(self) -> str:
-        """The key as the async callable that keeps ChatOpenAI from building a second, synchronous client.
-
-        Raises ModelAccessError when there is none.
-        """
-        if not self.api_key:
-            raise ModelAccessError("OPENAI_API_KEY is not set")
-        return self.api_key
-
-
-def read_endpoint(environ: Mapping[str, str]) -> Endpoint:
-    """The endpoint that the environment names. An empty key fails at the first call, not at every start."""
-    return Endpoint(environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL, environ.get("OPENAI_API_KEY", ""))
 
 
 def open_client() -> "httpx2.AsyncClient":

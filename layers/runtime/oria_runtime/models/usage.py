@@ -8,7 +8,8 @@ and null as soon as one call has no known price, because a partial sum would be 
 from dataclasses import dataclass, field
 from typing import Any
 
-from oria_runtime.models.prices import Tokens, estimate_cost
+from oria_runtime.models.prices import Price, Tokens, estimate_cost
+from oria_runtime.tenancy.tenants import Provider
 
 COST_DIGITS = 9
 
@@ -47,10 +48,24 @@ class Usage:
 
     labels: dict[str, Tally] = field(default_factory=dict)
 
-    def record(self, label: str, model: str, tokens: Tokens, *, output_charged: bool = True) -> None:
-        """Count one call. Native decisions report output tokens that are not charged."""
-        charged = tokens if output_charged else Tokens(tokens.input, tokens.cached, tokens.cache_written)
-        tally = Tally(1, tokens.input, tokens.cached, tokens.output, estimate_cost(model, charged))
+    def record(
+        self,
+        label: str,
+        model: str,
+        tokens: Tokens | None,
+        *,
+        provider: Provider = "openai",
+        price: Price | None = None,
+        output_charged: bool = True,
+    ) -> None:
+        """Count one call. None says that the provider reported no usage: then nobody knows what it cost.
+
+        Native decisions report output tokens that are not charged.
+        """
+        counted = tokens or Tokens()
+        charged = counted if output_charged else Tokens(counted.input, counted.cached, counted.cache_written)
+        cost = estimate_cost(model, charged, provider, price) if tokens is not None else None
+        tally = Tally(1, counted.input, counted.cached, counted.output, cost)
         self.labels.setdefault(label, Tally()).add(tally)
 
     def as_json(self) -> dict[str, Any]:

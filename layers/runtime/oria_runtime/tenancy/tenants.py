@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from oria_runtime.errors import ConfigurationError, NotFoundError
 
 ProfileName = Literal["mini", "large"]
+Provider = Literal["openai", "azure", "ovh", "compatible", "anthropic"]
 
 
 class AgentConfig(BaseModel):
@@ -29,24 +31,108 @@ class ChatbotConfig(BaseModel):
     agents: dict[str, AgentConfig] | None = None
 
 
-class ModelProfile(BaseModel):
-    """A semantic model profile. None means: what the deployment's settings say."""
+class ModelPrice(BaseModel):
+    """What an operator pays, in US dollars per million tokens; it wins over the table of list prices."""
 
     model_config = ConfigDict(extra="forbid")
-    provider: Literal["openai"] = "openai"
+    input: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+    output: float = Field(default=0.0, ge=0)
+
+
+class ModelAddress(BaseModel):
+    """Which provider serves a model, and where. Keys are the deployment's and never here (docs/architecture.md).
+
+    `deployment` is Azure's name for a model that was deployed there; `base_url` is for `compatible` only.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    provider: Provider = "openai"
     model: str | None = None
+    deployment: str | None = None
+    base_url: str | None = None
+    price: ModelPrice | None = None
+
+    @model_validator(mode="after")
+    def check_address(self) -> Self:
+        if self.provider != "openai" and not (self.model or self.deployment):
+            raise ValueError(f"a model of the provider {self.provider} must be named: the deployment has no default")
+        if (self.deployment is not None) != (self.provider == "azure"):
+            raise ValueError("`deployment` belongs to the provider azure, and azure needs it")
+        if self.base_url is not None:
+            check_base_url(self.provider, self.base_url)
+        return self
+
+
+class ModelProfile(ModelAddress):
+    """A semantic model profile. None means: what the deployment's settings say."""
+
     decisions: Literal["native", "structured"] | None = None
     use_responses_api: bool | None = None
     reasoning_effort: str | None = None
     temperature: float | None = None
 
+    @model_validator(mode="after")
+    def check_wire(self) -> Self:
+        if self.decisions == "native" and self.provider in {"azure", "anthropic"}:
+            raise ValueError(f"the provider {self.provider} has no decisions endpoint")
+        if self.use_responses_api and self.provider == "anthropic":
+            raise ValueError("the provider anthropic has no Responses API")
+        return self
 
-class EmbeddingConfig(BaseModel):
-    """The embedding model, and the similarity that counts as the same job in that model's space."""
+
+class EmbeddingConfig(ModelAddress):
+    """The embedding model, and the similarity that counts as the same job in that model's space.
+
+    `job_threshold` None: what was calibrated for the model (catalog/job_thresholds.py).
+    """
+
+    job_threshold: float | None = Field(default=None, ge=-1, le=1)
+
+    @model_validator(mode="after")
+    def check_provider(self) -> Self:
+        if self.provider == "anthropic":
+            raise ValueError("the provider anthropic has no embeddings: name another one for them")
+        return self
+
+
+def check_base_url(provider: Provider, base_url: str) -> None:
+    """Raise ValueError for an address that the provider does not take, or that hides more than an address."""
+    if provider != "compatible":
+        raise ValueError("`base_url` belongs to the provider compatible; the others' addresses are the deployment's")
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("`base_url` must be an http or https address")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("`base_url` must not hold credentials, a query or a fragment")
+
+
+class OpportunityConfig(BaseModel):
+    """Hard filters of every opportunity search, whatever a person asks for ("JOM", DESIGN §9).
+
+    A filter that needs a fact which the person's profile does not have lets nothing through.
+
+    kinds: what may be shown at all; None is no filter.
+    open_only: nothing whose last day to apply has passed.
+    same_location, same_department: nothing outside the person's own.
+    max_classification_distance: how many steps of `classifications`, the tenant's grades from lowest to highest, an
+        opportunity may be from the person's own grade; None is no filter.
+    """
 
     model_config = ConfigDict(extra="forbid")
-    model: str | None = None
-    job_threshold: float = 0.91
+    kinds: list[Literal["job", "project", "mission", "mentoring", "internship"]] | None = None
+    open_only: bool = True
+    same_location: bool = False
+    same_department: bool = False
+    classifications: list[str] = Field(default_factory=list)
+    max_classification_distance: int | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _check_grades(self) -> Self:
+        if self.max_classification_distance is not None and not self.classifications:
+            raise ValueError("max_classification_distance needs the list of classifications")
+        return self
 
 
 class TenantConfig(BaseModel):
@@ -60,6 +146,7 @@ class TenantConfig(BaseModel):
     chatbot: ChatbotConfig = Field(default_factory=ChatbotConfig)
     models: dict[ProfileName, ModelProfile] = Field(default_factory=dict)
     embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
+    opportunities: OpportunityConfig = Field(default_factory=OpportunityConfig)
     interaction_expiry_seconds: int = Field(default=7 * 86_400, ge=1)
     retention_days: int = Field(default=365, ge=1)
 
