@@ -13,6 +13,8 @@ from oria_runtime.catalog.loading.tenants import import_tenants
 from oria_runtime.db.pool import TenantDatabase, create_pool
 
 DATA = Path(__file__).with_name("data")
+# Files to upload into a conversation; documents belong to conversations and are not imported.
+DOCUMENTS = Path(__file__).with_name("documents")
 SLUG = "northwind"
 # The id in data/tenant.ndjson, fixed so that tokens and bookmarks outlive a fresh database.
 TENANT_ID = UUID("0b9d5f3e-6c1a-4a57-9c3e-2f7d1e4a8b60")

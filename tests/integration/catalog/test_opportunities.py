@@ -23,7 +23,7 @@ MENTORING: dict[str, Any] = {
     "employment_type": "fixed_term",
     "company": "Globex Data",
     "job_code": "J1",
-    "skills": [{"code": "S1", "label": "Requêtes", "level": 2, "weight": 3}, "S2"],
+    "skills": [{"code": "S1", "label": "Requêtes", "level": 2, "weight": 3}, "S2", {"code": "S3", "label": "Écoute"}],
     "languages": ["fr", "en"],
     "starts_on": "2027-01-04",
     "posted_on": "2026-11-02",
@@ -42,7 +42,7 @@ async def test_an_opportunity_keeps_every_column_and_takes_its_labels_from_the_l
     )
     assert (summary.inserted, summary.embedded, log.rows) == (1, 1, 0)
     assert embedder.texts == [
-        "Mentorat : premiers pas en données\nIT and Data\nRequêtes, S2\nDeux heures par mois avec une analyste."
+        "Mentorat : premiers pas en données\nIT and Data\nRequêtes, S2, Écoute\nDeux heures par mois avec une analyste."
     ]
     async with database.transaction() as connection:
         [found] = await read_opportunities(connection, ["O1"])
@@ -50,12 +50,13 @@ async def test_an_opportunity_keeps_every_column_and_takes_its_labels_from_the_l
     assert kept == {key: value for key, value in MENTORING.items() if key not in {"skills", "external_id"}}
     assert [(s.code, s.label, s.level, s.weight) for s in found.skills] == [
         ("S1", "SQL", 2, 3.0),
-        ("S2", "S2", None, 1),
+        ("S2", "S2", None, 1.0),  # neither the library nor the row has a label
+        ("S3", "Écoute", None, 1.0),
     ]
     [row] = await fetch(
         database, "select skill_codes from opportunities where search @@ to_tsquery('french', 'requête')"
     )
-    assert row == {"skill_codes": ["S1", "S2"]}
+    assert row == {"skill_codes": ["S1", "S2", "S3"]}
     assert len(await fetch(database, "select 1 from opportunities where search @@ to_tsquery('french', 'globex')")) == 1
 
 
