@@ -12,6 +12,7 @@ DEPENDENCIES = ROOT / "layers" / "dependencies"
 LAYERS_BELOW: Mapping[str, Sequence[str]] = {
     "base": (),
     "http": ("base",),
+    "stream": ("base",),
     "graph": ("base",),
     "tracing": ("base", "graph"),
     "migrations": ("base", "graph"),

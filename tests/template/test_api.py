@@ -6,7 +6,7 @@ from typing import Any
 from tests.support.template import Stack
 
 ANY = "x-amazon-apigateway-any-method"
-STREAM_ROUTE = ("/v1/turns/{id}/events", "get")
+STREAM_ROUTES = {("/v1/turns/{id}/events", "get"), ("/mcp", ANY)}
 BUFFERED_URI = "lambda:path/2015-03-31/functions/${ApiFunction.Arn}/invocations"
 STREAMING_URI = "lambda:path/2021-11-15/functions/${StreamFunction.Arn}/response-streaming-invocations"
 
@@ -22,17 +22,17 @@ def test_endpoint_is_regional(stack: Stack) -> None:
     assert stack.resources["Api"]["Properties"]["EndpointConfiguration"]["Types"] == ["REGIONAL"]
 
 
-def test_the_event_stream_and_nothing_else_streams(stack: Stack) -> None:
+def test_the_event_stream_and_mcp_and_nothing_else_stream(stack: Stack) -> None:
     """A misspelt mode or the buffered URI passes the linter, and the stream would arrive at its end."""
     for route, integration in integrations(stack):
-        uri, streams = integration["uri"]["Fn::Sub"], route == STREAM_ROUTE
+        uri, streams = integration["uri"]["Fn::Sub"], route in STREAM_ROUTES
         assert uri.endswith(STREAMING_URI if streams else BUFFERED_URI), route
         assert integration.get("responseTransferMode") == ("STREAM" if streams else None), route
 
 
 def test_gateway_waits_as_long_as_the_functions_run(stack: Stack) -> None:
     for route, integration in integrations(stack):
-        function = "StreamFunction" if route == STREAM_ROUTE else "ApiFunction"
+        function = "StreamFunction" if route in STREAM_ROUTES else "ApiFunction"
         assert integration["timeoutInMillis"] == stack.functions[function]["Timeout"] * 1000, route
 
 

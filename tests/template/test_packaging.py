@@ -26,7 +26,7 @@ PYTHONS = {"cp313-cp313", "py3-none", "py2.py3-none"}
 # Modules that functions import late, where they first need them; the test imports them to see that they are there.
 LATE: Mapping[str, tuple[str, ...]] = {
     "api": ("eld", "mangum", "cryptography.hazmat.primitives.ciphers.aead"),
-    "stream": ("uvicorn",),
+    "stream": ("uvicorn", "eld", "cryptography.hazmat.primitives.ciphers.aead", "oria_runtime.http.mcp.server"),
     "stage": ("langchain.agents", "langchain_openai", "langgraph.checkpoint.postgres.aio", "graph.oria.graph"),
     "memory": ("langgraph.store.postgres.aio", "langchain_openai", "graph.oria.memory"),
     "turn_failed": ("graph.registry",),
@@ -122,6 +122,14 @@ def test_layers_of_one_function_agree_on_versions() -> None:
         for lower in below:
             shared = {pin.name: pin.version for pin in read_pins(lower) if pin.name in own}
             assert shared.items() <= own.items(), f"{layer} against {lower}"
+
+
+def test_stream_has_the_api_s_versions() -> None:
+    """Two layers carry the same application's framework."""
+    http = {pin.name: pin.version for pin in read_pins("http")}
+    shared = {pin.name: pin.version for pin in read_pins("stream") if pin.name in http}
+    assert {"fastapi", "pydantic", "starlette"} <= set(shared)
+    assert shared.items() <= http.items()
 
 
 def test_what_is_left_out_was_there_to_leave_out() -> None:

@@ -18,7 +18,7 @@ REPORT = ("lambda:InvokeFunction", "TurnFailedFunction")
 
 ALLOWED = {
     "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL},
-    "StreamFunction": {DATABASE},
+    "StreamFunction": {DATABASE, PUBLISH, SEAL},
     "GateFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
     "SupervisorFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
     "SpecialistFunction": {DATABASE, PUBLISH, REPORT, UNSEAL} | MODEL,

@@ -102,7 +102,7 @@ def join_apps(sandbox: Sandbox, pace: Pace = PACE, request_seconds: float = 20.0
     stream = create_app(sandbox, stream=True, pace=pace)
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        app = stream if scope["path"].endswith("/events") else api
+        app = stream if scope["path"].endswith(("/events", "/mcp")) else api
         await app(scope, receive, send)
 
     return route

@@ -19,7 +19,7 @@ HTTP = {"fastapi", "starlette", "mangum", "uvicorn", "eld"}
 SDK = {"boto3", "s3transfer"}
 FORBIDDEN = {
     "ApiFunction": GRAPH | MIGRATION | SDK,
-    "StreamFunction": GRAPH | MIGRATION | SDK | {"mangum"},
+    "StreamFunction": GRAPH | MIGRATION | SDK | {"mangum", "mcp", "mcp_types", "httpx2"},
     "GateFunction": {"openai", "langchain_openai", "langchain", "tiktoken", "langfuse"} | MIGRATION | HTTP | SDK,
     "MemoryFunction": {"openai", "langchain_openai", "langchain", "tiktoken", "langfuse"} | MIGRATION | HTTP | SDK,
     "TurnFailedFunction": GRAPH | MIGRATION | HTTP | SDK,
@@ -50,7 +50,13 @@ def test_cold_start_loads_no_more_than_it_needs_and_no_more_than_the_layers_have
     assert not loaded & FORBIDDEN[function]
 
 
-@pytest.mark.parametrize("function", ["ApiFunction", "TurnFailedFunction", "SweepFunction"])
+def test_mcp_is_loaded_late_from_the_layers_of_the_stream() -> None:
+    loaded = load("oria_runtime.http.mcp.server", "StreamFunction")
+    assert "mcp" in loaded
+    assert not loaded & (GRAPH | MIGRATION | SDK | {"mangum"})
+
+
+@pytest.mark.parametrize("function", ["ApiFunction", "StreamFunction", "TurnFailedFunction", "SweepFunction"])
 def test_the_registry_of_assistants_needs_no_graph_library(function: str) -> None:
     loaded = load("graph.registry", function)
     assert not loaded & GRAPH

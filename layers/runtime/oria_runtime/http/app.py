@@ -1,4 +1,4 @@
-"""The API as two functions serve it: `api` everything but the stream, `stream` the stream.
+"""The API as two functions serve it: `api` everything but the streams, `stream` the event stream and `/mcp`.
 
 No lifespan and no background tasks: Mangum would run the first for every request, and Lambda freezes before the second
 (CASES 41, 43).
@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI
 
 from oria_runtime.http import limits
 from oria_runtime.http.documentation import DESCRIPTION, DocumentedApp
+from oria_runtime.http.mcp.endpoint import create_route
 from oria_runtime.http.middleware import RequestMiddleware
 from oria_runtime.http.problems import HANDLED, answer_error
 from oria_runtime.http.routes import assistants, conversations, events, health, interactions, preferences, turns
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from oria_runtime.sandbox import Sandbox
 
 PREFIX = "/v1"
+HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer")
+MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 
 def create_app(
@@ -32,7 +35,8 @@ def create_app(
 ) -> DocumentedApp:
     """The ASGI app of a sandbox. `stream` makes it the stream function's; `pace` are the stream's time limits, and
     `request_seconds` those of every other request."""
-    streaming = events.create_router(pace or Pace())
+    pace = pace or Pace()
+    streaming = events.create_router(pace)
     served = (streaming,) if stream else (
         assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
     )  # fmt: skip
@@ -55,7 +59,9 @@ def create_app(
     app.state.services = Services(sandbox, request_seconds)
     for router in (health.router, *served):
         app.include_router(router, prefix=PREFIX)
-    if not stream:
+    if stream:
+        app.router.routes.append(create_route(pace))
+    else:
         app.elsewhere = _document(streaming)
     return app
 
@@ -68,7 +74,7 @@ def allow_cross_origin(app: FastAPI, origins: Sequence[str]) -> None:
         CORSMiddleware,
         allow_origins=list(origins),
         allow_methods=["GET", "POST", "PUT", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Prefer"],
+        allow_headers=[*HEADERS, *MCP_HEADERS],
         expose_headers=["Location", "Content-Location", "Preference-Applied", "Retry-After"],
         max_age=600,
     )

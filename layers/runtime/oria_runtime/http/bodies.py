@@ -50,10 +50,15 @@ def parse_json(body: bytes) -> Any:
     except ValueError as error:
         detail = f"{error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else "number"
         raise InvalidRequestError("The body is not JSON.", [Violation("", detail)], status=400) from error
+    check_storable(value)
+    return value
+
+
+def check_storable(value: Any) -> None:
+    """Refuse JSON that no database stores, or that is too deep, with InvalidRequestError."""
     violations = list(_find_unstorable(value))
     if violations:
         raise InvalidRequestError("The body has characters that cannot be stored.", violations)
-    return value
 
 
 TOO_DEEP = f"The body is nested more than {limits.JSON_DEPTH} levels deep."

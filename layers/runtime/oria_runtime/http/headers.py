@@ -15,15 +15,13 @@ def read_wait(prefer: str | None) -> int | None:
     return min(int(found[1]), limits.WAIT_SECONDS) if found else None
 
 
-def read_idempotency_key(key: str | None) -> str | None:
-    """A key of printable ASCII, bounded. Raises InvalidRequestError."""
+def read_idempotency_key(key: str | None, pointer: str = "/header/Idempotency-Key") -> str | None:
+    """A key of printable ASCII, bounded. Raises InvalidRequestError, which says where (`pointer`)."""
     if key is None:
         return None
     if not 0 < len(key) <= limits.IDEMPOTENCY_KEY_CHARACTERS or not (key.isascii() and key.isprintable()):
         detail = f"must be 1 to {limits.IDEMPOTENCY_KEY_CHARACTERS} printable ASCII characters"
-        raise InvalidRequestError(
-            "The idempotency key is malformed.", [Violation("/header/Idempotency-Key", detail)], status=400
-        )
+        raise InvalidRequestError("The idempotency key is malformed.", [Violation(pointer, detail)], status=400)
     return key
 
 

@@ -52,9 +52,10 @@ def frame_event(event: StoredEvent) -> bytes:
 
 
 class EventStream:
-    """Frames of one connection: what was missed, what happens, and the end.
+    """The events of one connection: what was missed, what happens, and the end.
 
-    `read` gives the events after a number; `is_settled` says whether the turn has ended or waits for the person.
+    `read` gives the events after a number; `is_settled` says whether the turn has ended or waits for the person. `cut`
+    tells an end that is none: the connection had lived long enough.
     """
 
     def __init__(self, read: ReadEvents, is_settled: IsSettled, first: Sequence[StoredEvent], pace: Pace) -> None:
@@ -65,25 +66,34 @@ class EventStream:
         self._spoke = 0.0
         self._paused = False
         self._settled = False
+        self.cut = False
 
     async def frames(self, after: int) -> AsyncGenerator[bytes]:
         """Frames until the turn ends or pauses, or the connection has lived long enough."""
-        started = lively = self._spoke = time.monotonic()
         yield b": connected\n\n"
+        async with aclosing(self.follow(after)) as events:
+            async for event in events:
+                yield HEARTBEAT if event is None else frame_event(event)
+        if self.cut:
+            yield f"retry: {int(self._pace.retry * 1000)}\n\n".encode()
+
+    async def follow(self, after: int) -> AsyncGenerator[StoredEvent | None]:
+        """Events until the turn ends or pauses, or `cut`; None whenever nothing has happened for a heartbeat."""
+        started = lively = self._spoke = time.monotonic()
         while True:
             for event in self._batch:
-                yield frame_event(event)
+                yield event
             if self._batch:
                 after, lively = self._batch[-1].seq, time.monotonic()
                 self._spoke = lively
             if self._is_over():
                 return
             if time.monotonic() - started >= self._pace.cut:
-                yield f"retry: {int(self._pace.retry * 1000)}\n\n".encode()
+                self.cut = True
                 return
             async with aclosing(self._beat_while_reading(after, lively)) as beats:
-                async for beat in beats:
-                    yield beat
+                async for _ in beats:
+                    yield None
 
     def _is_over(self) -> bool:
         """A terminal event is the last one. A pause is the end unless somebody has answered meanwhile."""
@@ -92,13 +102,13 @@ class EventStream:
         self._paused = self._batch[-1].type in PAUSES
         return self._batch[-1].type in ENDS
 
-    async def _beat_while_reading(self, after: int, lively: float) -> AsyncGenerator[bytes]:
-        """Heartbeats while the next batch is read, which a hanging database may make long."""
+    async def _beat_while_reading(self, after: int, lively: float) -> AsyncGenerator[None]:
+        """Beats while the next batch is read, which a hanging database may make long."""
         reading = asyncio.create_task(self._read_next(after, lively))
         try:
             while not (await asyncio.wait({reading}, timeout=self._until_heartbeat()))[0]:
                 self._spoke = time.monotonic()
-                yield HEARTBEAT
+                yield
             self._batch = reading.result()
         finally:
             reading.cancel()

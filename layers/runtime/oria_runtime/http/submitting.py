@@ -25,11 +25,15 @@ READ_PREVIOUS_LOCALE_SQL: LiteralString = (
 
 @dataclass(frozen=True)
 class Submission:
-    """A message on its way: what the client sent, and under which key. `route` names the call it came by."""
+    """A message on its way: what the client sent, and under which key. `route` names the call it came by.
+
+    `channel` is set by the server only; the graph reads it in `turn.request`.
+    """
 
     body: NewTurn
     idempotency_key: str | None
     route: str
+    channel: str | None = None
 
     @property
     def request_hash(self) -> str:
@@ -125,7 +129,7 @@ async def _accept(
         idempotency_key=submission.idempotency_key,
         request_hash=submission.request_hash,
         on_conflict=body.on_conflict,
-        request=body.extras,
+        request=body.extras | ({"channel": submission.channel} if submission.channel else {}),
     )
     if assistant.needs_token:
         turn_id = uuid4()
