@@ -140,3 +140,20 @@ TASK_TEMPERATURE: Final = 0.2  # T: low
 TASK_QUESTION_CHARACTERS: Final = 8_000
 TASK_CONTEXT_MESSAGES: Final = 6  # the exchange about the task; the question stands on its own
 TASK_SECONDS: Final = 60.0  # 1,800 tokens at 40 a second take 45
+
+# Profile analysis (T, display_user_profile_tool). How much of a profile goes into a prompt: what a reader of a profile
+# would look at; the largest evidence has some 7,000 tokens.
+ANALYSIS_SKILLS: Final = 40
+ANALYSIS_GAPS: Final = 6  # T: up to six skill-gap objectives
+ANALYSIS_OBJECTIVES: Final = 10
+ANALYSIS_EXPERIENCES: Final = 8
+ANALYSIS_TRAININGS: Final = 20
+ANALYSIS_INTERESTS: Final = 20
+ANALYSIS_LABEL_CHARACTERS: Final = 100
+ANALYSIS_TEXT_CHARACTERS: Final = 300
+ANALYSIS_STRENGTHS: Final = 5
+ANALYSIS_WRITTEN_CHARACTERS: Final = 1_200  # of one generated text; four sentences
+# The person waits for all three together, so each has about what the longest of them needs.
+ANALYSIS_COPY_SECONDS: Final = 30.0
+ANALYSIS_OBJECTIVES_SECONDS: Final = 25.0
+ANALYSIS_ESTIMATE_SECONDS: Final = 20.0

@@ -21,10 +21,8 @@ from graph.simulation.scenario import Scenario
 from graph.simulation.state import SimulationState
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Outcome
-from oria_runtime.turns.progress import emit_activity_completed, emit_activity_started
 
 LABEL: Final = "simulation.assessment"
-ACTIVITY: Final = "assessment"
 
 
 async def run_assessment(state: SimulationState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
@@ -33,13 +31,7 @@ async def run_assessment(state: SimulationState, runtime: Runtime[TurnContext]) 
     practice = await read_practice(context)
     ending = state["ending"] or "person"
     lines = list_lines(practice, context, ended_by_person=ending == "person")
-    emit_activity_started(ACTIVITY, "task", ACTIVITY)
-    status = "error"
-    try:
-        judgement = await judge(practice.scenario, lines, context)
-        status = "ok"
-    finally:
-        emit_activity_completed(ACTIVITY, "task", ACTIVITY, status)
+    judgement = await judge(practice.scenario, lines, context)
     conclusion = Conclusion(practice, judgement, ending, seconds=(context.now - practice.started_at).total_seconds())
     locale = context.turn.locale
     outcome = Outcome("message", write_text(conclusion, locale), cards=[build_card(conclusion, locale)])
