@@ -24,6 +24,7 @@ from graph.middleware.tool_boundary import bound_errors
 from graph.oria.agents import SPECIALISTS
 from graph.oria.agents.confirmation import ConfirmationMiddleware
 from graph.oria.agents.prompting import AgentPrompts, write_system_prompt
+from graph.oria.channel_tools import narrow_tools
 from graph.oria.state import SelectedPerson
 from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION_TOOL
 from graph.oria.tools.request_clarification_tool import build_clarification_tool
@@ -119,13 +120,13 @@ async def read_request(state: Mapping[str, Any], context: TurnContext) -> AgentR
 
 
 def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str) -> Any:
-    """The agent of this request, with the tools that tenant and request leave it."""
+    """The agent of this request, with the tools that tenant, channel and request leave it."""
     context = request.context
     specialist = SPECIALISTS[definition.id]
     config = context.tenant.config.agent(definition.id) or AgentConfig()
     tools = exclude_tools(definition.build_tools(request), config.tool_exclusion, definition.id)
     hidden = set(definition.hide(request))
-    available = [tool for tool in tools if tool.name not in hidden]
+    available = [tool for tool in narrow_tools(tools, context.turn, definition.id) if tool.name not in hidden]
     return create_agent(
         model=context.models.chat(specialist.profile, specialist.label),
         tools=available,

@@ -14,6 +14,7 @@ from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns import interactions
 from oria_runtime.turns.acceptance import TurnRequest, accept_turn
 from oria_runtime.turns.assistants import Assistant, find_assistant
+from oria_runtime.turns.channels import CHANNEL
 from oria_runtime.turns.conversations import Conversation, read_conversation
 from oria_runtime.turns.models import Turn
 from oria_runtime.turns.reading import read_turn
@@ -129,7 +130,7 @@ async def _accept(
         idempotency_key=submission.idempotency_key,
         request_hash=submission.request_hash,
         on_conflict=body.on_conflict,
-        request=body.extras | ({"channel": submission.channel} if submission.channel else {}),
+        request=body.extras | ({CHANNEL: submission.channel} if submission.channel else {}),
     )
     if assistant.needs_token:
         turn_id = uuid4()

@@ -27,11 +27,10 @@ from oria_runtime.http.requests import ChatMessage
 from oria_runtime.http.services import Caller
 from oria_runtime.http.sse import EventStream, Pace
 from oria_runtime.http.submitting import Submission, submit_chat
+from oria_runtime.turns import channels
 from oria_runtime.turns.models import Turn
 from oria_runtime.turns.reading import read_events, read_turn
 
-# Of `turn.request`: what the graph knows of where a turn came from.
-CHANNEL = "mcp"
 # The `_meta` member of a call that says which calls are one.
 IDEMPOTENCY_KEY = "oria/idempotency-key"
 
@@ -65,7 +64,7 @@ async def begin_turn(caller: Caller, offer: Offer, params: types.CallToolRequest
         conversation_id=arguments.conversation_id,
         assistant=None if arguments.conversation_id else offer.assistant.id,
     )
-    submission = Submission(body, key, f"MCP {offer.assistant.id}", CHANNEL)
+    submission = Submission(body, key, f"MCP {offer.assistant.id}", channels.MCP)
     # A commit and its dispatch: a client that leaves between them would leave the turn to the sweeper.
     with anyio.CancelScope(shield=True):
         turn = await submit_chat(caller, submission, body)
