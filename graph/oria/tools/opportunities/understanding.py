@@ -1,0 +1,87 @@
+"""What a request asks for: whether it is about the person's own profile, and its criteria under a strict schema.
+
+There is no way round a failed step: a search without the criteria that were asked for would be another search.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypedDict, TypeVar
+
+from langchain_core.messages import SystemMessage
+from pydantic import BaseModel
+
+from graph.oria.prompts import read_prompt, read_sections
+from graph.oria.tools.opportunities.criteria import (
+    CriteriaUpdate,
+    OpportunitySearchCriteria,
+    bound_criteria,
+    drop_criteria,
+    merge_criteria,
+)
+from graph.oria.tools.opportunities.query import describe_person, list_profile_terms
+from graph.oria.untrusted import data_message, untrusted_content_policy
+from graph.policy import OPPORTUNITY_UNDERSTANDING_SECONDS
+from oria_runtime.catalog.people import Profile
+from oria_runtime.turns.context import TurnContext
+
+INTENT_LABEL: Final = "search_opportunities.intent"
+CRITERIA_LABEL: Final = "search_opportunities.criteria"
+CHANGE_LABEL: Final = "search_opportunities.change"
+RELATIVE: Final = "profile"
+
+Extracted = TypeVar("Extracted", bound=BaseModel)
+
+
+class Understanding(TypedDict):
+    """JSON only: it is cached over a pause. `terms` are facts of the profile that the request is about."""
+
+    criteria: dict[str, Any]
+    terms: list[str]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads requests with the models of a turn."""
+
+    context: TurnContext
+
+    async def understand(self, request: str, profile: Profile | None) -> Understanding:
+        """The criteria of a request. The profile is looked at only when the request is about it. Raises ModelError."""
+        facts = describe_person(profile) if profile is not None else {}
+        person = facts if facts and await self.is_relative(request) else {}
+        evidence = {"request": request, **({"person": person} if person else {})}
+        criteria = await self.extract(OpportunitySearchCriteria, CRITERIA_LABEL, "criteria", evidence)
+        return {"criteria": bound_criteria(criteria).model_dump(mode="json"), "terms": list_profile_terms(person)}
+
+    async def is_relative(self, request: str) -> bool:
+        """Whether the request can only be served with facts of the person's own profile. Raises ModelError."""
+        intent = await self.context.models.choose(
+            label=INTENT_LABEL,
+            name="intent",
+            instructions=read_prompt("opportunities/intent"),
+            choices=read_sections("opportunities/intent"),
+            evidence={"request": request},
+            timeout=OPPORTUNITY_UNDERSTANDING_SECONDS,
+        )
+        return intent == RELATIVE
+
+    async def change(
+        self, criteria: OpportunitySearchCriteria, changed: frozenset[str], text: str
+    ) -> OpportunitySearchCriteria:
+        """The criteria after the person's answer to an empty search. Raises ModelError."""
+        kept = drop_criteria(criteria, changed)
+        if not text:
+            return kept
+        evidence = {"criteria_so_far": kept.model_dump(mode="json"), "given_up": sorted(changed), "answer": text}
+        return merge_criteria(kept, await self.extract(CriteriaUpdate, CHANGE_LABEL, "change", evidence))
+
+    async def extract(self, schema: type[Extracted], label: str, prompt: str, evidence: Mapping[str, Any]) -> Extracted:
+        rules = [
+            *([read_prompt("opportunities/criteria")] if prompt != "criteria" else []),
+            read_prompt(f"opportunities/{prompt}"),
+            untrusted_content_policy(),
+        ]
+        messages = [SystemMessage("\n\n".join(rules)), data_message("Opportunity request", dict(evidence))]
+        return await self.context.models.structured(
+            label=label, schema=schema, messages=messages, timeout=OPPORTUNITY_UNDERSTANDING_SECONDS
+        )
