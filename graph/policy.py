@@ -128,6 +128,28 @@ SIMULATION_NEXT_STEPS: Final = 4
 # People (T, person_disambiguation_tool and suggest_simulation).
 PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this
 
+# Talent search (T, talent_finder_tool). The fusion as for trainings.
+TALENT_FUSION_K: Final = 60
+TALENT_LEXICAL_WEIGHT: Final = 1.0
+TALENT_VECTOR_WEIGHT: Final = 1.0
+TALENT_CANDIDATES: Final = 50  # of each list
+TALENT_RESULTS: Final = 5  # the presentation limit, as for trainings
+TALENT_QUERY_CHARACTERS: Final = 2_000
+TALENT_CRITERIA: Final = 12  # as many as the question after an empty search can offer
+TALENT_CRITERION_VALUES: Final = 10  # more is no condition that a person stated
+TALENT_CRITERION_CHARACTERS: Final = 200
+TALENT_CARD_SKILLS: Final = 20  # of one person; a card is no profile
+TALENT_CARD_EXPERIENCES: Final = 5
+TALENT_CHANGE_SECONDS: Final = 15.0  # as the other decisions
+TALENT_RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls back
+TALENT_RATIONALE_CHARACTERS: Final = 400  # two sentences
+TALENT_RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
+TALENT_MISS_SECONDS: Final = 15.0  # optional, so it falls back
+TALENT_MISS_CHARACTERS: Final = 500
+
+# Skills (T, map_skills_tool): of one call, as for jobs; a CV names more skills than jobs.
+SKILL_LABELS: Final = 50
+
 # Task guidance (T, task_helper_tool): three output budgets by the length of the question. The borders, in characters:
 # one or two sentences name a task, a paragraph describes it, and what is longer brings material to work on.
 TASK_SMALL_TOKENS: Final = 1_000
