@@ -17,9 +17,9 @@ from tests.support.trainings import make_vector
 
 TOOL = "get_objective_tool"
 AGENT = "langgraph.opportunity_search_agent"
-LEAD = {"id": "o-lead", "title": "Lead a team", "skills": [{"code": "lead", "label": "Leadership"}]}
-SPEAK = {"id": "o-speak", "title": "Speak in public", "due": "2027-03-31"}
-OLD = {"id": "o-old", "title": "Learn Python", "status": "archived"}
+LEAD: dict[str, Any] = {"id": "o-lead", "title": "Lead a team", "skills": [{"code": "lead", "label": "Leadership"}]}
+SPEAK: dict[str, Any] = {"id": "o-speak", "title": "Speak in public", "due": "2027-03-31"}
+OLD: dict[str, Any] = {"id": "o-old", "title": "Learn Python", "status": "archived"}
 
 
 @pytest.fixture

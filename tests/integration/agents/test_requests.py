@@ -8,8 +8,10 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
+from graph.oria.tools.opportunities.criteria import NO_CRITERIA
 from oria_runtime.db.pool import TenantDatabase
 from tests.integration.agents.conftest import USER, Conversation, list_sent
+from tests.integration.search.rows import add_opportunity
 from tests.support.people import add_person
 from tests.support.scripted_model import Script, Seen, call, choose, decide, give, hang, say
 from tests.support.snapshots import assert_snapshot
@@ -72,6 +74,23 @@ async def test_requests_of_an_uninterpretable_search(training_finder: Conversati
     await training_finder.say("that")
     assert_snapshot(
         SNAPSHOTS / "search_or_clarify.json", [show(seen) for seen in script.seen(label="training_finder.*")]
+    )
+
+
+async def test_requests_of_an_opportunity_search(script: Script, database: TenantDatabase) -> None:
+    await add_person(database, USER, job_title="Analyst", location="Lyon")
+    tool = "search_opportunities_tool"
+    script.on(tool=tool).reply(call(tool, query="Projects near me"))
+    script.on(label="search_opportunities.intent").reply(choose("profile"))
+    lyon, paris = (NO_CRITERIA.model_dump() | {"locations": [place]} for place in ("Lyon", "Paris"))
+    script.on(label="search_opportunities.criteria").reply(give(lyon))
+    script.on(label="search_opportunities.change").reply(give(paris | {"dropped": []}))
+    conversation = Conversation(script, database, "opportunity_search")
+    await conversation.say("Projects near me", summary="They like data.")
+    await add_opportunity(database, "a", title="Analyst of data", location="Paris")
+    await conversation.answer({"option_ids": ["o1"]}, {"text": "Paris then"})
+    assert_snapshot(
+        SNAPSHOTS / "opportunity_search.json", [show(seen) for seen in script.requests if seen.endpoint != "embeddings"]
     )
 
 
