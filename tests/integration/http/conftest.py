@@ -60,7 +60,11 @@ def make_assistant(assistant_id: str, **changes: Any) -> Assistant:
     return Assistant(**values | changes)
 
 
-REGISTRY = {"oria": make_assistant("oria"), "sealing": make_assistant("sealing", needs_token=True)}
+REGISTRY = {
+    "oria": make_assistant("oria"),
+    "sealing": make_assistant("sealing", needs_token=True),
+    "simulation": make_assistant("simulation", needs_simulation=True),
+}
 
 
 @pytest.fixture(scope="session")

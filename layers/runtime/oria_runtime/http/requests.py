@@ -48,6 +48,9 @@ class NewConversation(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [{"assistant": "oria", "locale": "en"}]})
     assistant: Name = Field(description="An id of `GET /v1/assistants`.")
     locale: Locale | None = Field(default=None, description="Language of the conversation, a BCP 47 tag.")
+    simulation_id: UuidText | None = Field(
+        default=None, description="From the card of the simulation to practise; for assistants that need one only."
+    )
 
 
 class NewTurn(RequestBody):

@@ -122,6 +122,9 @@ class ConversationView(ResponseBody):
     created_at: datetime
     updated_at: datetime
     active_turn_id: UUID | None
+    simulation: dict[str, Any] | None = Field(
+        default=None, description="The card of the simulation that is practised here; null in other conversations."
+    )
 
 
 class ConversationPage(ResponseBody):
@@ -173,6 +176,9 @@ class AssistantView(ResponseBody):
     name: str
     description: str
     agents: list[AgentView]
+    needs_simulation: bool = Field(
+        default=False, description="Its conversations are begun with the `simulation_id` of a card."
+    )
 
 
 class AssistantList(ResponseBody):

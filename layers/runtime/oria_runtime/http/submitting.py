@@ -64,6 +64,9 @@ async def submit_chat(caller: Caller, submission: Submission, body: ChatMessage)
         return await submit_turn(caller, parse_id(body.conversation_id, "conversation"), submission)
     tenant = await caller.read_tenant()
     assistant = choose_assistant(caller, body.assistant)
+    if assistant.needs_simulation:
+        detail = "begins with a simulation: POST /v1/conversations with its simulation_id"
+        raise InvalidRequestError("This assistant needs a conversation.", [Violation("/assistant", detail)])
     locale = choose_locale(tenant.config, body.message, body.locale)
     return await _accept(caller, tenant.config, assistant, submission, locale=locale, conversation_id=None)
 

@@ -25,6 +25,7 @@ async def list_assistants(caller: CurrentCaller) -> AssistantList:
             name=assistant.name,
             description=assistant.description,
             agents=[AgentView.model_validate(agent) for agent in assistant.agents(config)],
+            needs_simulation=assistant.needs_simulation,
         )
         for assistant in caller.services.sandbox.registry.values()
     ]

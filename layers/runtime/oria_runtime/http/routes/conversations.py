@@ -1,6 +1,6 @@
 """Conversations and their transcripts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
@@ -11,8 +11,7 @@ from oria_runtime.http.responses import ConversationPage, ConversationView, Mess
 from oria_runtime.http.routes.parameters import ConversationId
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import CurrentCaller
-from oria_runtime.http.submitting import choose_assistant
-from oria_runtime.tenancy.language import match_locale
+from oria_runtime.http.starting import open_conversation
 from oria_runtime.turns import conversations
 
 router = APIRouter(prefix="/conversations", tags=["conversations"], route_class=CallerRoute)
@@ -21,6 +20,11 @@ Limit = Annotated[int, Query(ge=1, le=limits.PAGE, description="How many at most
 Before = Annotated[
     str | None, Query(max_length=limits.CURSOR_CHARACTERS, description="`next_cursor` of the page before this one.")
 ]
+AGAIN: dict[str, Any] = {
+    "description": "The conversation of this simulation in which nothing was said yet.",
+    "model": ConversationView,
+    "headers": LOCATION,
+}
 After = Annotated[str | None, Query(pattern=r"^\d{1,9}$", description="`next_cursor` of the page before this one.")]
 
 
@@ -29,14 +33,16 @@ After = Annotated[str | None, Query(pattern=r"^\d{1,9}$", description="`next_cur
     operation_id="createConversation",
     summary="Begin a conversation",
     status_code=201,
-    responses=problems(403, body=True) | {201: {"headers": LOCATION}},
+    responses=problems(403, 404, body=True) | {200: AGAIN, 201: {"headers": LOCATION}},
 )
 async def create_conversation(caller: CurrentCaller, body: NewConversation, response: Response) -> ConversationView:
-    """A conversation has one assistant; without a `locale` each turn's language is found from its text."""
-    tenant = await caller.read_tenant()
-    assistant = choose_assistant(caller, body.assistant)
-    locale = match_locale(body.locale, tenant.config.locales)
-    conversation = await conversations.create_conversation(caller.database, caller.user_id, assistant.id, locale)
+    """A conversation has one assistant; without a `locale` each turn's language is found from its text.
+
+    The assistant of simulations takes the `simulation_id` of a card; asked again before anything was said, it answers
+    200 with the conversation that waits already.
+    """
+    conversation, created = await open_conversation(caller, body)
+    response.status_code = 201 if created else 200
     response.headers["Location"] = caller.services.link("conversations", conversation.id)
     return ConversationView.model_validate(conversation)
 
