@@ -219,10 +219,11 @@ EVIDENCE = Evidence([Fact("locations", ["Lyon"]), Fact("kinds", ["project"])], [
         ("It suits you.", False),
         ("", False),
         ("Lyon " * 100, False),
+        ("Lyon, with Finance.", False),
     ],
 )
 def test_a_sentence_names_facts_and_nothing_beside_them(text: str, supported: bool) -> None:
-    assert is_supported(text, EVIDENCE, "fr") == supported
+    assert is_supported(text, EVIDENCE, ["Lyon", "Finance"], "fr") == supported
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import read_prompt
 from graph.oria.tools.clarification import clean
-from graph.oria.tools.opportunities.comparison import contains
+from graph.oria.tools.opportunities.comparison import contains, unite
 from graph.oria.tools.opportunities.evidence import Evidence
 from graph.oria.tools.opportunities.texts import SUPPORTED, UNSUPPORTED, write_named, write_values
 from graph.oria.untrusted import data_message, untrusted_content_policy
@@ -52,8 +52,9 @@ async def write_rationales(
     `purpose` is the request or the objective, in the person's words.
     """
     phrased = await phrase_facts(evidence, purpose=purpose, models=models, locale=locale, label=label)
+    told = unite(value for found in evidence for value in list_values(found, locale))
     return [
-        phrased[number] if is_supported(phrased.get(number, ""), found, locale) else list_facts(found, locale)
+        phrased[number] if is_supported(phrased.get(number, ""), found, told, locale) else list_facts(found, locale)
         for number, found in enumerate(evidence, start=1)
     ]
 
@@ -86,15 +87,26 @@ async def phrase_facts(
     return {rationale.number: clean(rationale.text) for rationale in written.rationales}
 
 
-def is_supported(text: str, evidence: Evidence, locale: str) -> bool:
-    """Whether a sentence names some of the facts and, as far as terms and numbers can tell, nothing beside them."""
-    values = [value for fact in evidence.facts for value in write_values(fact.name, fact.values, locale)]
-    if not any(contains(text, value) for value in values):
-        return False
-    too_long = len(text) > OPPORTUNITY_RATIONALE_CHARACTERS
+def is_supported(text: str, evidence: Evidence, told: Sequence[str], locale: str) -> bool:
+    """Whether a sentence names some of the facts and, as far as terms and numbers can tell, nothing beside them.
+
+    `told` are the values of all opportunities: one must not be given what is another's.
+    """
+    values = list_values(evidence, locale)
+    others = [value for value in told if not any(contains(own, value) for own in values)]
     numbers = set(NUMBER.findall(text)) - set(NUMBER.findall(" ".join(values)))
-    claims = any(contains(text, term) for term in evidence.unsupported)
-    return not (too_long or numbers or claims or LINK.search(text))
+    return (
+        any(contains(text, value) for value in values)
+        and not any(contains(text, term) for term in [*evidence.unsupported, *others])
+        and not numbers
+        and not LINK.search(text)
+        and len(text) <= OPPORTUNITY_RATIONALE_CHARACTERS
+    )
+
+
+def list_values(evidence: Evidence, locale: str) -> list[str]:
+    """The values of all facts as the person reads them."""
+    return [value for fact in evidence.facts for value in write_values(fact.name, fact.values, locale)]
 
 
 def list_facts(evidence: Evidence, locale: str) -> str:

@@ -1,7 +1,6 @@
 """One search: embedding, filters, both retrievals, their fusion, and the profile's share in the order."""
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
 from graph.oria.tools.opportunities.limits import Limits, build_filters
@@ -16,10 +15,8 @@ from graph.policy import (
 )
 from oria_runtime.catalog.fusion import Fusion
 from oria_runtime.catalog.opportunities import Opportunity
-from oria_runtime.catalog.opportunity_search import OpportunityFilters, search_opportunities
+from oria_runtime.catalog.opportunity_search import search_opportunities
 from oria_runtime.catalog.people import Profile
-from oria_runtime.catalog.skill_search import match_skills
-from oria_runtime.db.pool import Connection
 from oria_runtime.turns.context import TurnContext
 
 FUSION = Fusion(
@@ -28,7 +25,6 @@ FUSION = Fusion(
     vector_weight=OPPORTUNITY_VECTOR_WEIGHT,
     depth=OPPORTUNITY_CANDIDATES,
 )
-SAME_LABEL = 1.0
 
 
 async def retrieve(
@@ -54,24 +50,9 @@ async def retrieve(
             words=query.words,
             vector=vector,
             model=context.models.embedding_model,
-            filters=await map_skill_filters(connection, filters, context.models.embedding_model),
+            filters=filters,
             excluded=excluded,
             fusion=FUSION,
             limit=OPPORTUNITY_CANDIDATES,
         )
     return rank_by_profile(found, profile)[:OPPORTUNITY_RESULTS]
-
-
-async def map_skill_filters(connection: Connection, filters: OpportunityFilters, model: str) -> OpportunityFilters:
-    """The filters with the library's codes for skills whose labels or alternative labels are these.
-
-    Other labels stay as they are, and match only an opportunity that writes them so. Nearness of meaning maps nothing
-    here: a filter must not guess.
-    """
-    labels = [*(filters.skills_any or ()), *(filters.skills_all or ())]
-    if not labels:
-        return filters
-    matches = await match_skills(connection, labels, None, model, threshold=SAME_LABEL)
-    codes = [match.code if match else label for label, match in zip(labels, matches, strict=True)]
-    border = len(filters.skills_any or ())
-    return replace(filters, skills_any=codes[:border], skills_all=codes[border:])

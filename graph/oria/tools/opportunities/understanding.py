@@ -11,6 +11,7 @@ from langchain_core.messages import SystemMessage
 from pydantic import BaseModel
 
 from graph.oria.prompts import read_prompt, read_sections
+from graph.oria.tools.opportunities.comparison import unite
 from graph.oria.tools.opportunities.criteria import (
     CriteriaUpdate,
     OpportunitySearchCriteria,
@@ -19,6 +20,7 @@ from graph.oria.tools.opportunities.criteria import (
     merge_criteria,
 )
 from graph.oria.tools.opportunities.query import describe_person, list_profile_terms
+from graph.oria.tools.talent.skills import map_labels
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import OPPORTUNITY_UNDERSTANDING_SECONDS
 from oria_runtime.catalog.people import Profile
@@ -50,8 +52,9 @@ class Reader:
         facts = describe_person(profile) if profile is not None else {}
         person = facts if facts and await self.is_relative(request) else {}
         evidence = {"request": request, **({"person": person} if person else {})}
-        criteria = await self.extract(OpportunitySearchCriteria, CRITERIA_LABEL, "criteria", evidence)
-        return {"criteria": bound_criteria(criteria).model_dump(mode="json"), "terms": list_profile_terms(person)}
+        extracted = await self.extract(OpportunitySearchCriteria, CRITERIA_LABEL, "criteria", evidence)
+        criteria = await self.map_skills(bound_criteria(extracted))
+        return {"criteria": criteria.model_dump(mode="json"), "terms": list_profile_terms(person)}
 
     async def is_relative(self, request: str) -> bool:
         """Whether the request can only be served with facts of the person's own profile. Raises ModelError."""
@@ -73,7 +76,19 @@ class Reader:
         if not text:
             return kept
         evidence = {"criteria_so_far": kept.model_dump(mode="json"), "given_up": sorted(changed), "answer": text}
-        return merge_criteria(kept, await self.extract(CriteriaUpdate, CHANGE_LABEL, "change", evidence))
+        update = await self.extract(CriteriaUpdate, CHANGE_LABEL, "change", evidence)
+        return await self.map_skills(merge_criteria(kept, update))
+
+    async def map_skills(self, criteria: OpportunitySearchCriteria) -> OpportunitySearchCriteria:
+        """The criteria with the library's labels of the skills that they mean.
+
+        Others stay: such a criterion holds only for what writes it so, and without it the search would be another one.
+        """
+        matches = await map_labels(criteria.skills, self.context)
+        pairs = zip(criteria.skills, matches, strict=True)
+        return criteria.model_copy(
+            update={"skills": unite(match.mapped_label if match else label for label, match in pairs)}
+        )
 
     async def extract(self, schema: type[Extracted], label: str, prompt: str, evidence: Mapping[str, Any]) -> Extracted:
         rules = [
