@@ -20,7 +20,9 @@ from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.models.client import build_models
 from oria_runtime.settings import ModelSettings
 from oria_runtime.tenancy.tenants import Tenant, TenantConfig
+from oria_runtime.turns.activities import Activities
 from oria_runtime.turns.context import TurnContext
+from oria_runtime.turns.graph_run import STREAM_MODES, follow
 from oria_runtime.turns.models import Event, EventType, Turn, TurnStatus
 from tests.support.scripted_model import Script, Seen, serve_scripted_model
 
@@ -108,22 +110,13 @@ class Conversation:
         graph = builder.compile(checkpointer=self.saver)
         config: Any = {"configurable": {"thread_id": self.thread}}
         events: list[Event] = []
-        interrupts: list[Any] = []
-        stream: Any = graph.astream(
-            given,
-            config,
-            context=self.context,
-            stream_mode=["updates", "custom"],
-            durability="exit",
-            subgraphs=True,
+        stream = graph.astream(
+            given, config, context=self.context, stream_mode=STREAM_MODES, durability="exit", subgraphs=True
         )
-        async for namespace, mode, chunk in stream:
-            if mode == "custom":
-                events.append(chunk)
-            elif not namespace:
-                interrupts += chunk.get("__interrupt__", ())
-        self.pending = interrupts
-        return Stop((await graph.aget_state(config)).values, events, interrupts)
+        # The node itself is no activity here: these tests are about what happens inside it.
+        stop = await follow(stream, Activities(nodes=(), add_event=events.append))
+        self.pending = list(stop.interrupts)
+        return Stop((await graph.aget_state(config)).values, events, self.pending)
 
     def build_context(self, text: str, turn_id: UUID | None = None) -> TurnContext:
         tenant_id = self.database.tenant_id

@@ -35,11 +35,17 @@ async def test_a_career_chat_turn_shows_each_step_once_and_keeps_whole_pairs(
     career_chat(oria.script, "You are a data analyst.", profile=True)
     turn = await oria.run("Who am I at work?")
     assert (turn.status, turn.agent) == (TurnStatus.COMPLETED, "career_chat")
+    node = ["stage.started", "activity.started", "activity.completed"]
     assert await oria.kinds(turn.id) == [
-        "run.accepted", "stage.started", "stage.started", "stage.started", "activity.started", "activity.completed",
-        "message.delta", "message.completed", "run.completed",
+        "run.accepted", *node, *node, "stage.started", "activity.started", "activity.started", "activity.completed",
+        "message.delta", "activity.completed", "message.completed", "run.completed",
     ]  # fmt: skip
     events = await oria.events(turn.id)
+    started = [event.data for event in events if event.type is EventType.ACTIVITY_STARTED]
+    assert [(data["kind"], data["name"]) for data in started] == [
+        ("task", "pre_supervisor_gate"), ("task", "supervisor"), ("task", "career_chat_agent"), ("tool", PROFILE_TOOL),
+    ]  # fmt: skip
+    assert all(set(data) == {"activity_id", "kind", "name"} for data in started)
     stages = [event.data["stage"] for event in events if event.type is EventType.STAGE_STARTED]
     assert stages == ["gate", "supervisor", "specialist"]
     deltas = "".join(event.data["text"] for event in events if event.type is EventType.MESSAGE_DELTA)
@@ -289,5 +295,5 @@ async def test_a_skipped_scope_makes_the_plan_without_a_pause(oria: OriaEngine) 
     oria.script.on(label="training_finder.scope").reply(decide(skip=1.0))
     turn = await oria.run("A plan, no questions please")
     assert turn.status is TurnStatus.COMPLETED
-    activities = [event.data["name"] for event in await oria.events(turn.id) if "name" in event.data]
+    activities = [event.data["name"] for event in await oria.events(turn.id) if event.data.get("kind") == "tool"]
     assert activities == [FINDER_TOOL, FINDER_TOOL]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.types import Command, Interrupt
 
 from oria_runtime.errors import StageFailedError
+from oria_runtime.turns.activities import Activities
 from oria_runtime.turns.assistants import Assistant
 from oria_runtime.turns.claim import Claim
 from oria_runtime.turns.models import Event
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from langchain_core.callbacks import BaseCallbackHandler
     from langgraph.graph import StateGraph
     from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StreamMode
 
     from oria_runtime.turns.context import TurnContext
 
 # A stage's agents have their own call limits; this only stops a graph that goes round in circles.
 RECURSION_LIMIT = 60
+# A list: LangGraph takes a tuple for the name of one mode.
+STREAM_MODES: list["StreamMode"] = ["checkpoints", "updates", "custom", "tasks"]
 # More than one deployment registers; only tests make assistants by the dozen.
 KEPT_GRAPHS = 16
 
@@ -57,24 +61,38 @@ async def run_graph(
         "metadata": {"turn_id": str(claim.turn.id), "stage": claim.stage},
     }
     given = await graph_input(assistant, claim, saver, config)
-    values: Mapping[str, Any] = {}
-    following: Sequence[str] = ()
-    interrupts: list[Interrupt] = []
     stream: AsyncIterator[Any] = graph.astream(
         given,
         config,
         context=context,
-        stream_mode=["checkpoints", "updates", "custom"],
+        stream_mode=STREAM_MODES,
         interrupt_before=other_nodes(assistant, claim.stage),
         durability="exit",
         subgraphs=True,
     )
+    activities = Activities(assistant.stage(claim.stage).nodes, add_event)
+    try:
+        return await follow(stream, activities)
+    except BaseException:
+        activities.fail()
+        raise
+
+
+async def follow(stream: AsyncIterator[Any], activities: Activities) -> GraphStop:
+    """Drive the run to its end: progress as it comes, and where it stopped."""
+    values: Mapping[str, Any] = {}
+    following: Sequence[str] = ()
+    interrupts: list[Interrupt] = []
     async for namespace, mode, chunk in stream:
         if mode == "custom" and isinstance(chunk, Event):
-            add_event(chunk)
-        elif not namespace and mode == "checkpoints":
+            activities.add_event(chunk)
+        elif namespace:
+            continue
+        elif mode == "tasks":
+            activities.note_task(chunk)
+        elif mode == "checkpoints":
             values, following = chunk["values"], chunk["next"]
-        elif not namespace and mode == "updates":
+        elif mode == "updates":
             interrupts += chunk.get("__interrupt__", ())
     return GraphStop(values, following, interrupts)
 
