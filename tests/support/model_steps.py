@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from local.offline_model.wire.answers import Answer, TokenCount, call_tool
@@ -18,6 +18,7 @@ from local.offline_model.wire.decisions import (
 )
 from local.offline_model.wire.prompts import Prompt
 from local.offline_model.wire.server import DroppedConnectionError, HttpReply, reply_error, reply_json
+from tests.support.anthropic_wire import reply_message, reply_message_error
 from tests.support.model_instances import build_instance
 
 DEFAULT_TEXT = "This is a scripted answer."
@@ -25,7 +26,8 @@ DEFAULT_TEXT = "This is a scripted answer."
 
 @dataclass(frozen=True)
 class Seen:
-    """A recorded request. `endpoint` is the path below /v1; `at` is on the server's event loop clock, in seconds."""
+    """A recorded request. `endpoint` is the path below /v1, or below Azure's deployment; `at` is on the server's event
+    loop clock, in seconds."""
 
     endpoint: str
     label: str
@@ -33,6 +35,8 @@ class Seen:
     at: float
     prompt: Prompt | None = None
     decisions: DecisionRequest | None = None
+    path: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -52,6 +56,8 @@ def answer_with(answer: Answer, pace: float = 0.0) -> Step:
 
     async def run(seen: Seen) -> HttpReply:
         assert seen.prompt is not None, f"a chat answer is scripted for {seen.endpoint}"
+        if seen.endpoint == "messages":
+            return reply_message(seen.prompt, replace(answer), pace=pace)
         return reply_answer(seen.prompt, replace(answer), pace=pace)
 
     return run
@@ -166,6 +172,8 @@ def fail(status: int, *, retry_after: float | None = None) -> Step:
 
     async def run(seen: Seen) -> HttpReply:
         headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+        if seen.endpoint == "messages":
+            return reply_message_error(status, f"scripted {status}", headers)
         return reply_error(status, f"scripted {status}", headers)
 
     return run

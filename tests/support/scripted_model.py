@@ -20,10 +20,11 @@ import argparse
 import asyncio
 import hashlib
 import math
+import re
 import struct
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -32,8 +33,9 @@ from typing import Any
 
 from local.offline_model.wire.decisions import read_decision_request
 from local.offline_model.wire.embeddings import read_texts, render_embeddings
-from local.offline_model.wire.prompts import read_completion_prompt, read_responses_prompt
+from local.offline_model.wire.prompts import Prompt, read_completion_prompt, read_responses_prompt
 from local.offline_model.wire.server import HttpReply, HttpRequest, reply_error, reply_json, serve
+from tests.support.anthropic_wire import find_problem, read_messages_prompt, reply_message_error
 from tests.support.model_steps import (
     DEFAULT_TEXT,
     Seen,
@@ -88,7 +90,14 @@ __all__ = [
 ]
 
 TASK_HEADER = "x-oria-task"
-CHAT_ENDPOINTS = ("chat/completions", "responses")
+CHAT_ENDPOINTS = ("chat/completions", "responses", "messages")
+# What stands before an endpoint: /v1 of OpenAI and Anthropic, Azure's path with or without a deployment.
+BEFORE_ENDPOINT = re.compile(r"^/(v1|openai/deployments/[^/]+|openai)/")
+PROMPTS: Mapping[str, Callable[[Mapping[str, Any]], Prompt]] = {
+    "chat/completions": read_completion_prompt,
+    "responses": read_responses_prompt,
+    "messages": read_messages_prompt,
+}
 DIMENSIONS = 512
 
 
@@ -147,8 +156,20 @@ class Script:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment of a process that shall use this server."""
-        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "scripted"}
+        """The environment of a process that shall use this server, whichever provider a profile names."""
+        origin = self.base_url.removesuffix("/v1")
+        return {
+            "OPENAI_BASE_URL": self.base_url,
+            "OPENAI_API_KEY": "scripted",
+            "AZURE_OPENAI_ENDPOINT": origin,
+            "AZURE_OPENAI_API_KEY": "azure-key",
+            "OVH_AI_ENDPOINTS_BASE_URL": self.base_url,
+            "OVH_AI_ENDPOINTS_ACCESS_TOKEN": "ovh-key",
+            "COMPATIBLE_BASE_URL": self.base_url,
+            "COMPATIBLE_API_KEY": "compatible-key",
+            "ANTHROPIC_BASE_URL": origin,
+            "ANTHROPIC_API_KEY": "anthropic-key",
+        }
 
     def on(
         self,
@@ -197,6 +218,8 @@ class Script:
         seen = read_request(request)
         self.requests.append(seen)
         self.peers.add(request.peer)
+        if seen.endpoint == "messages" and (problem := find_problem(seen.body)):
+            return reply_message_error(400, problem, {})
         step = self.take(seen)
         if step is None and seen.endpoint == "embeddings":
             texts = read_texts(seen.body)
@@ -210,14 +233,13 @@ class Script:
 
 def read_request(request: HttpRequest) -> Seen:
     """A recorded request with its prompt or questions read."""
-    endpoint = request.path.removeprefix("/v1/")
+    endpoint = BEFORE_ENDPOINT.sub("", request.path.partition("?")[0])
     body = request.read_json()
-    prompt = None
-    if endpoint in CHAT_ENDPOINTS:
-        prompt = read_responses_prompt(body) if endpoint == "responses" else read_completion_prompt(body)
+    prompt = PROMPTS[endpoint](body) if endpoint in PROMPTS else None
     decisions = read_decision_request(body) if endpoint == "decisions" else None
     label = request.headers.get(TASK_HEADER, "")
-    return Seen(endpoint, label, body, asyncio.get_running_loop().time(), prompt, decisions)
+    now = asyncio.get_running_loop().time()
+    return Seen(endpoint, label, body, now, prompt, decisions, request.path, request.headers)
 
 
 def embed_text(text: str) -> list[float]:

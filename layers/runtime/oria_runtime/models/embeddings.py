@@ -31,7 +31,7 @@ class CountedEmbeddings:
     async def create(self, **kwargs: Any) -> Any:
         response = await self._client.embeddings.create(**kwargs)
         tokens = Tokens(input=response.usage.prompt_tokens) if response.usage else None
-        served = response.model or self._model.model
+        served = self._model.name_served(response.model)
         self._usage.record(LABEL, served, tokens, provider=self._model.provider, price=self._model.price)
         return response
 

@@ -10,7 +10,7 @@ from openai import AsyncAzureOpenAI, BaseModel, LengthFinishReasonError
 from pydantic import PrivateAttr, SecretStr
 
 from oria_runtime.models.caching import choose_key
-from oria_runtime.models.errors import ModelIncompleteError, ModelRefusalError
+from oria_runtime.models.errors import ModelIncompleteError
 from oria_runtime.models.prices import Tokens
 from oria_runtime.models.providers import Endpoint
 from oria_runtime.models.task_model import TaskModel
@@ -53,12 +53,14 @@ class OpenAIWire(TaskModel, BaseChatOpenAI):
         self, chunk: dict[str, Any], *args: Any, **kwargs: Any
     ) -> ChatGenerationChunk | None:
         deltas = [choice.get("delta") or {} for choice in chunk.get("choices") or ()]
-        # langchain-openai 1.7.4 drops `delta.refusal`: a refused answer would look like an empty one.
-        if any(delta.get("refusal") for delta in deltas):
-            raise ModelRefusalError("the model refused to answer")
         for delta in deltas:
             self._number_calls(delta.get("tool_calls") or ())
-        return super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+        converted = super()._convert_chunk_to_generation_chunk(chunk, *args, **kwargs)
+        refusal = "".join(delta.get("refusal") or "" for delta in deltas)
+        if converted is not None and refusal:
+            # langchain-openai 1.7.4 drops it: a refused answer would look like an empty one.
+            converted.message.additional_kwargs["refusal"] = refusal
+        return converted
 
     def _number_calls(self, calls: Any) -> None:
         """Give calls the `index` that some compatible servers leave out; langchain-openai drops a call without one."""

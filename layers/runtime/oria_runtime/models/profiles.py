@@ -25,6 +25,10 @@ class ResolvedModel:
     base_url: str | None = None
     price: Price | None = None
 
+    def name_served(self, served: str | None) -> str:
+        """The model that an answer is charged as. Azure may name the deployment, which has no price."""
+        return self.model if served in {None, "", self.deployment} else str(served)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedProfile(ResolvedModel):

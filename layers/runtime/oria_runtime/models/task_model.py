@@ -92,7 +92,7 @@ class TaskModel(BaseChatModel):
 
     def count(self, tokens: Tokens | None, served: str | None) -> None:
         """Count an answer, also one that is refused afterwards, at the price of the model that served it."""
-        model = served or self._task.model
+        model = self._task.name_served(served)
         self._usage.record(self._label, model, tokens, provider=self._task.provider, price=self._task.price)
 
     def prepare(self, messages: Sequence[BaseMessage], tools: Any) -> tuple[list[BaseMessage], str]:
