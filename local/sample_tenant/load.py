@@ -1,5 +1,6 @@
 """Loads the tenant `northwind`, a logistics company that does not exist, through the importer that customers use."""
 
+import asyncio
 from pathlib import Path
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from oria_runtime.db.pool import TenantDatabase, create_pool
 DATA = Path(__file__).with_name("data")
 # Files to upload into a conversation; documents belong to conversations and are not imported.
 DOCUMENTS = Path(__file__).with_name("documents")
+IMPORTED = ("trainings", "jobs", "opportunities", "people", "skills")
 SLUG = "northwind"
 # The id in data/tenant.ndjson, fixed so that tokens and bookmarks outlive a fresh database.
 TENANT_ID = UUID("0b9d5f3e-6c1a-4a57-9c3e-2f7d1e4a8b60")
@@ -32,11 +34,23 @@ async def load_sample_tenant(app_url: str, models: Embedder) -> UUID:
     async with create_pool(app_url, max_size=2, name="oria-sample") as pool:
         await import_tenants(pool, read_source("tenant"), log, strict=True, dry_run=False)
         database = TenantDatabase(pool, TENANT_ID)
-        for kind in ("skills", "jobs", "trainings", "opportunities", "people"):
-            await import_rows(database, read_source(kind), models, log)
+        await import_kinds(database, models, log)
     if log.rows:
         raise ImportStoppedError(f"the sample tenant has {log.rows} bad rows, first: {log.first[0]}")
     return TENANT_ID
+
+
+async def import_kinds(database: TenantDatabase, models: Embedder, log: ErrorLog) -> None:
+    """Every kind at once: none waits for rows of another, and Postgres indexes vectors while the model makes more.
+
+    Raises the first failure of a kind; the other kinds are cancelled.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            for kind in IMPORTED:
+                group.create_task(import_rows(database, read_source(kind), models, log))
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures
 
 
 def read_source(kind: str) -> Source:
