@@ -6,7 +6,6 @@ A failed assessment fails the turn; the role-play stays open, and the next messa
 from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain_core.messages import SystemMessage
 from langgraph.runtime import Runtime
 
 from graph.oria.language import name_language
@@ -19,6 +18,7 @@ from graph.simulation.prompts import read_prompt
 from graph.simulation.report import Conclusion, build_card, write_text
 from graph.simulation.scenario import Scenario
 from graph.simulation.state import SimulationState
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Outcome
 
@@ -48,23 +48,21 @@ async def judge(scenario: Scenario, lines: Sequence[Line], context: TurnContext)
     """The judgement of the talk. Without a word of the person there is nothing to ask a model. Raises ModelError."""
     if not any(line.speaker == "person" for line in lines):
         return judge_nothing(scenario)
-    instructions = [
-        read_prompt("assessment"),
-        untrusted_content_policy(),
-        f"Write reasons, summary and next steps in {name_language(context.turn.locale)}.",
-    ]
+    stable = "\n\n".join([read_prompt("assessment"), untrusted_content_policy()])
+    language = f"Write reasons, summary and next steps in {name_language(context.turn.locale)}."
     written = await context.models.structured(
         label=LABEL,
         schema=WrittenJudgement,
         messages=[
-            SystemMessage("\n\n".join(instructions)),
+            write_prompt(stable, language),
             data_message("Scenario", describe_scenario(scenario)),
             data_message("Talk", describe_talk(lines)),
         ],
         timeout=SIMULATION_ASSESSMENT_SECONDS,
         profile="large",
     )
-    return read_judgement(written, scenario, lines)
+    # The opening line was there before the person said anything: it proves nothing.
+    return read_judgement(written, scenario, lines[1:])
 
 
 def describe_scenario(scenario: Scenario) -> dict[str, Any]:

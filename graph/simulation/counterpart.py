@@ -7,7 +7,7 @@ draw out of it.
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import AnyMessage
 from langgraph.runtime import Runtime
 
 from graph.oria.language import name_language
@@ -18,6 +18,7 @@ from graph.simulation.prompts import read_prompt
 from graph.simulation.state import SimulationState
 from oria_runtime.db.text import clean_text
 from oria_runtime.errors import StageFailedError
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Outcome
 from oria_runtime.turns.progress import emit_delta
@@ -35,9 +36,10 @@ async def run_counterpart(state: SimulationState, runtime: Runtime[TurnContext])
 
 def write_request(practice: Practice, context: TurnContext) -> list[AnyMessage]:
     """Instructions, the part to play as data, and the talk in its window."""
-    instructions = [read_prompt("counterpart"), untrusted_content_policy(), write_notes(practice, context.turn.locale)]
+    stable = "\n\n".join([read_prompt("counterpart"), untrusted_content_policy()])
+    system = write_prompt(stable, write_notes(practice, context.turn.locale))
     part = data_message("Part to play", describe_part(practice))
-    return [SystemMessage("\n\n".join(instructions)), part, *write_window(practice, context.turn.message)]
+    return [system, part, *write_window(practice, context.turn.message)]
 
 
 def describe_part(practice: Practice) -> dict[str, Any]:

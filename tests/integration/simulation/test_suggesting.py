@@ -5,9 +5,17 @@ from typing import Any
 
 import pytest
 
+from graph.oria.tools.simulation.colleague import find_colleagues
+from graph.oria.tools.suggest_simulation import NAME
+from oria_runtime.db.pool import Pool, TenantDatabase
+from oria_runtime.errors import NotFoundError
+from oria_runtime.turns.conversations import delete_conversation
 from oria_runtime.turns.models import Answer, TurnStatus
+from oria_runtime.turns.simulations import start_simulation
+from tests.support.database import create_tenant
+from tests.support.engine import USER
 from tests.support.people import add_person
-from tests.support.scripted_model import Script, fail, give, malformed
+from tests.support.scripted_model import Script, call_all, fail, give, hang, malformed, say
 from tests.support.simulations import (
     AGENT,
     BRIEF,
@@ -19,6 +27,7 @@ from tests.support.simulations import (
     draft,
     prepare,
     read_card,
+    read_context,
 )
 
 
@@ -133,9 +142,6 @@ async def test_callers_without_interactions_get_the_role(engine: SimulationEngin
 
 
 async def test_the_confirmed_person_counts_with_the_exact_id(engine: SimulationEngine) -> None:
-    from graph.oria.tools.simulation.colleague import find_colleagues
-    from tests.support.simulations import read_context
-
     await add_colleagues(engine, "Marc Leroy", "Marc Leroux")
     context = await read_context(engine)
     selected: Any = {"id": "c2", "name": "Marc Leroux"}
@@ -158,8 +164,6 @@ async def test_the_confirmed_person_counts_with_the_exact_id(engine: SimulationE
 async def test_a_scenario_that_nobody_could_practise_is_one_stable_error(
     engine: SimulationEngine, script: Script, scenario: dict[str, Any]
 ) -> None:
-    from tests.support.scripted_model import say
-
     prepare(script)
     script.on(label=DRAFT).reply(give(scenario))
     script.on(label=AGENT, where=lambda seen: not seen.tools).reply(say("It did not work."))
@@ -173,8 +177,6 @@ async def test_a_scenario_that_nobody_could_practise_is_one_stable_error(
 
 @pytest.mark.parametrize("label", [PARSE, DRAFT])
 async def test_a_failing_model_is_the_same_error(engine: SimulationEngine, script: Script, label: str) -> None:
-    from tests.support.scripted_model import say
-
     prepare(script)
     script.on(label=label).reply(malformed())
     script.on(label=AGENT, text="could not be prepared").reply(say("It did not work."))
@@ -191,3 +193,40 @@ async def test_what_the_request_says_stays_data(engine: SimulationEngine, script
         wire = seen.body["input"] if seen.endpoint == "responses" else seen.body["messages"]
         roles = {message["role"] for message in wire if attack in json.dumps(message)}
         assert roles == {"user"}
+
+
+async def test_a_tool_whose_turn_failed_leaves_nothing_that_can_be_started(
+    engine: SimulationEngine, script: Script
+) -> None:
+    """The row is written before the stage commits. Nobody was shown its id, and nobody can start it."""
+    prepare(script)
+    arguments = {"request": "A talk"}
+    # The unknown second tool sends the batch back to the model, which does not answer: the stage is killed.
+    script.on(label=AGENT).reply(call_all((NAME, arguments), ("unknown_tool", {})), hang())
+    turn = await engine.say("I want to practise", interactions=False)
+    event = await engine.next_stage("specialist")
+    before = await engine.thread_rows()
+    await engine.stage(event, seconds=1.5)
+    assert (await engine.turn(turn.id)).status is TurnStatus.FAILED
+    assert await engine.thread_rows() == before
+    [orphan] = await engine.scenario_rows()
+    with pytest.raises(NotFoundError):
+        await start_simulation(engine.database, USER, "simulation", orphan["id"])
+
+
+async def test_the_row_goes_with_its_conversation(engine: SimulationEngine) -> None:
+    await engine.suggest()
+    assert len(await engine.scenario_rows()) == 1
+    assert engine.conversation_id is not None
+    await delete_conversation(engine.database, USER, engine.conversation_id)
+    assert await engine.scenario_rows() == []
+
+
+async def test_rows_of_another_tenant_are_not_seen(engine: SimulationEngine, pool: Pool) -> None:
+    await engine.suggest()
+    [row] = await engine.scenario_rows()
+    other = TenantDatabase(pool, await create_tenant(pool, "other"))
+    async with other.transaction() as connection:
+        assert await (await connection.execute("select * from simulations")).fetchall() == []
+    with pytest.raises(NotFoundError):
+        await start_simulation(other, USER, "simulation", row["id"])

@@ -72,7 +72,7 @@ def test_texts_are_bounded_lines() -> None:
 @pytest.mark.parametrize("part", ["title", "situation", "goal", "opening_line"])
 def test_a_scenario_without_a_part_is_none(part: str) -> None:
     with pytest.raises(ModelMalformedError, match=part):
-        build(**{part: " "})
+        build(None, **{part: " "})
 
 
 @pytest.mark.parametrize("part", ["role", "instructions"])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain_core.messages import AnyMessage, SystemMessage
+from langchain_core.messages import AnyMessage
 from pydantic import BaseModel, ConfigDict
 
 from graph.oria.language import name_language
@@ -13,6 +13,7 @@ from graph.oria.tools.training_finder.preparation import select_texts
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import SIMULATION_EVIDENCE_MESSAGES, SIMULATION_PARSE_SECONDS, SIMULATION_REQUEST_CHARACTERS
 from oria_runtime.catalog.people import Profile
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 
 LABEL: Final = "suggest_simulation.parse"
@@ -33,12 +34,12 @@ async def parse_request(
 ) -> Brief:
     """The request in its parts. Raises ModelError."""
     language = f"Write in {name_language(context.turn.locale)}."
-    instructions = "\n\n".join([read_prompt("simulation/parse"), untrusted_content_policy(), language])
+    stable = "\n\n".join([read_prompt("simulation/parse"), untrusted_content_policy()])
     data = data_message("Practice request", write_evidence(request, profile, messages))
     return await context.models.structured(
         label=LABEL,
         schema=Brief,
-        messages=[SystemMessage(instructions), data],
+        messages=[write_prompt(stable, language), data],
         timeout=SIMULATION_PARSE_SECONDS,
     )
 

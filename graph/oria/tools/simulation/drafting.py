@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from langchain_core.messages import SystemMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph.oria.language import name_language
@@ -23,6 +22,7 @@ from graph.policy import (
 )
 from graph.simulation.scenario import Counterpart, Difficulty, PractisedSkill, Scenario
 from oria_runtime.models.errors import ModelMalformedError
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 
 LABEL: Final = "suggest_simulation.scenario"
@@ -69,11 +69,12 @@ async def draft_scenario(
 ) -> Scenario:
     """The scenario for this wish. Raises ModelError, also for a draft that code cannot make a scenario of."""
     language = f"Write everything in {name_language(context.turn.locale)}."
-    instructions = "\n\n".join([read_prompt("simulation/scenario"), untrusted_content_policy(), language])
+    stable = "\n\n".join([read_prompt("simulation/scenario"), untrusted_content_policy()])
+    wish = data_message("Practice", write_wish(brief, colleague, catalogue))
     draft = await context.models.structured(
         label=LABEL,
         schema=Draft,
-        messages=[SystemMessage(instructions), data_message("Practice", write_wish(brief, colleague, catalogue))],
+        messages=[write_prompt(stable, language), wish],
         timeout=SIMULATION_SCENARIO_SECONDS,
         profile="large",
     )
