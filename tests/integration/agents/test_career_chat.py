@@ -14,6 +14,15 @@ from tests.support.scripted_model import Script, Seen, call, call_all, call_raw,
 from tests.support.trainings import add_training
 
 PROFILE = "get_user_profile_selective_tool"
+TOOLS = [
+    PROFILE,
+    "map_jobs_tool",
+    "get_jobs_tool",
+    "map_skills_tool",
+    "get_trainings_tool",
+    "get_objective_tool",
+    "suggest_simulation",
+]
 LABEL = "langgraph.career_chat_agent"
 SECTIONS = {
     "skills": [{"code": "py", "label": "Python", "level": 3}],
@@ -201,9 +210,9 @@ async def test_excluded_tools_are_not_offered_and_an_empty_rest_is_ignored(
         return TenantConfig.model_validate({"chatbot": {"agents": agents}})
 
     await career_chat.with_options(config=configure(PROFILE)).say("Hello")
-    assert script.requests[0].tools == ["request_clarification_tool", "get_trainings_tool"]
+    assert script.requests[0].tools == ["request_clarification_tool", *TOOLS[1:]]
     script.reset()
-    await career_chat.with_options(config=configure(PROFILE, "get_trainings_tool")).say("Hello")
+    await career_chat.with_options(config=configure(*TOOLS)).say("Hello")
     assert PROFILE in script.requests[0].tools
     assert "ignored" in caplog.text
 

@@ -9,9 +9,17 @@ from langgraph.runtime import Runtime
 from graph.oria.agents.prompting import read_prompts
 from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
 from graph.oria.availability import list_enabled
+from graph.oria.tools.get_jobs_tool import build_jobs_tool
+from graph.oria.tools.get_objective_tool import FAILURE as OBJECTIVE_FAILURE
+from graph.oria.tools.get_objective_tool import NAME as OBJECTIVE_TOOL
+from graph.oria.tools.get_objective_tool import build_objective_tool
 from graph.oria.tools.get_trainings_tool import build_trainings_tool
 from graph.oria.tools.get_user_profile_selective_tool import NAME as PROFILE_TOOL
 from graph.oria.tools.get_user_profile_selective_tool import build_profile_tool
+from graph.oria.tools.map_jobs_tool import build_map_jobs_tool
+from graph.oria.tools.map_skills_tool import build_map_skills_tool
+from graph.oria.tools.suggest_simulation import NAME as SIMULATION_TOOL
+from graph.oria.tools.suggest_simulation import build_simulation_tool
 from oria_runtime.turns.context import TurnContext
 
 ID: Final = "career_chat"
@@ -24,13 +32,27 @@ NO_PROFILE: Final = (
 async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
     """The node `career_chat_agent`."""
     definition = AgentDefinition(
-        id=ID, prompts=read_prompts(ID), build_tools=build_tools, hide=hide_unavailable, notes=write_notes
+        id=ID,
+        prompts=read_prompts(ID),
+        build_tools=build_tools,
+        interrupting=frozenset({OBJECTIVE_TOOL, SIMULATION_TOOL}),
+        hide=hide_unavailable,
+        notes=write_notes,
+        errors={OBJECTIVE_TOOL: OBJECTIVE_FAILURE},
     )
     return await run_specialist(definition, state, runtime)
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
-    return [build_profile_tool(request.profile), build_trainings_tool()]
+    return [
+        build_profile_tool(request.profile),
+        build_map_jobs_tool(),
+        build_jobs_tool(),
+        build_map_skills_tool(),
+        build_trainings_tool(),
+        build_objective_tool(request.profile),
+        build_simulation_tool(request.profile, request.selected_person),
+    ]
 
 
 def lacks_profile(request: AgentRequest) -> bool:

@@ -1,0 +1,38 @@
+"""Model calls of the analysis: each has its task, its own deadline, and a result when none can be had."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from langchain_core.messages import SystemMessage
+from pydantic import BaseModel
+
+from graph.oria.language import name_language
+from graph.oria.prompts import read_prompt
+from graph.oria.untrusted import data_message, untrusted_content_policy
+from oria_runtime.models.client import Models
+
+Written = TypeVar("Written", bound=BaseModel)
+
+FOLDER = "profile_analysis"
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the calls share: the evidence, the tenant's models, and the locale in whose language they write."""
+
+    evidence: Mapping[str, Any]
+    models: Models
+    locale: str
+
+    async def write(self, task: str, schema: type[Written], seconds: float) -> Written:
+        """The structured answer of `task`, which names prompt and label. Raises ModelError."""
+        rules = [
+            read_prompt(f"{FOLDER}/{task}"),
+            untrusted_content_policy(),
+            f"Write in {name_language(self.locale)}.",
+        ]
+        messages = [SystemMessage("\n\n".join(rules)), data_message("Profile", dict(self.evidence))]
+        return await self.models.structured(
+            label=f"{FOLDER}.{task}", schema=schema, messages=messages, timeout=seconds, profile="large"
+        )
