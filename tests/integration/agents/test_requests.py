@@ -94,6 +94,28 @@ async def test_requests_of_an_opportunity_search(script: Script, database: Tenan
     )
 
 
+async def test_requests_of_a_profile_analysis(script: Script, database: TenantDatabase) -> None:
+    gaps = [{"code": "py", "label": "Python", "level": 2, "target_level": 4}]
+    skills = [{"code": "py", "label": "Python", "level": 2}]
+    await add_person(database, USER, job_title="Analyst", sections={"skills": skills, "gaps": gaps})
+    script.on(tool="display_user_profile_tool").reply(call("display_user_profile_tool"))
+    await Conversation(script, database, "profile_analysis", locale="fr").say("Analyse mon profil")
+    # The parts are written at the same time, so that their requests come in any order.
+    ordered = sorted(script.requests, key=lambda seen: seen.label)
+    assert_snapshot(SNAPSHOTS / "profile_analysis.json", [show(request) for request in ordered])
+
+
+async def test_requests_of_a_task(script: Script, database: TenantDatabase) -> None:
+    await add_person(database, USER, job_title="Analyst")
+    task_helper = Conversation(script, database, "task_helper")
+    script.on(tool="task_helper_tool").reply(call("task_helper_tool", user_question="An agenda for the kick-off"))
+    await task_helper.say("An agenda for the kick-off, please")
+    assert_snapshot(SNAPSHOTS / "task_helper.json", [show(request) for request in script.requests])
+    script.reset()
+    await task_helper.with_options(interactions=False, thread="another").say("Help me")
+    assert_snapshot(SNAPSHOTS / "task_helper_bare.json", [show(request) for request in script.requests])
+
+
 def old_turn(number: int) -> list[AnyMessage]:
     tool_call = {"name": "get_user_profile_selective_tool", "args": {}, "id": f"c{number}", "type": "tool_call"}
     return [
