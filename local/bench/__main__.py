@@ -20,6 +20,7 @@ MEASUREMENTS = {
     "queries": ("local.bench.queries", "statements and round trips of each stage"),
     "cold": ("local.bench.cold_start", "from spawn to first response, function by function"),
     "load": ("local.bench.load", "a hundred conversations at once"),
+    "search": ("local.bench.search", "each search of a catalogue of 100,000 trainings and 50,000 people, import speed"),
     "start": ("local.bench.startup", "make run until ready"),
 }
 

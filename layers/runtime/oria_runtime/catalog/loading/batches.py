@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 
 from oria_runtime.catalog.identifiers import derive_row_id
 from oria_runtime.catalog.loading.embedding import Embedder, embed_texts, hash_embedded
+from oria_runtime.catalog.loading.job_titles import embed_job_titles
 from oria_runtime.catalog.loading.rows import CatalogRow, Kind
 from oria_runtime.catalog.loading.summary import Summary
 from oria_runtime.db.pool import TenantDatabase
@@ -74,11 +75,13 @@ async def import_batch(
     if not dry_run:
         await embed_changes(changes, embedder)
         await write_changes(database, kind, changes, embedder.embedding_model)
+    is_named = kind.name == "jobs" and not dry_run
+    titles = await embed_job_titles(database, rows, embedder) if is_named else 0
     return Summary(
         inserted=sum(change.is_new for change in changes),
         updated=sum(change.is_changed for change in changes),
         unchanged=sum(not change.is_new and not change.is_changed for change in changes),
-        embedded=sum(change.needs_embedding for change in changes),
+        embedded=sum(change.needs_embedding for change in changes) + titles,
     )
 
 

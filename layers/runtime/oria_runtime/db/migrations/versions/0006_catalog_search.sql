@@ -98,7 +98,8 @@ create index on opportunities using gin (facets);
 create index on skills using gin (facets);
 
 -- The titles of a job, its own first, each with an embedding of its own: a title is compared with titles. The rows follow
--- the job's; the import fills in the embeddings.
+-- the job's; the import fills in the embeddings. No HNSW index: a job has a dozen titles and the index takes some 4 ms of
+-- an import for each. The signs of an embedding are small enough to be compared for all titles of a tenant instead.
 create table job_titles (
     tenant_id uuid not null references tenants on delete cascade,
     job_id uuid not null references jobs on delete cascade,
@@ -107,10 +108,11 @@ create table job_titles (
     is_alternative boolean not null,
     embedding public.vector(512),
     embedding_model text,
+    signs bit(512) generated always as (public.binary_quantize(embedding)::bit(512)) stored,
     primary key (job_id, key)
 );
 create index on job_titles (tenant_id, key);
-create index on job_titles using hnsw (embedding public.vector_cosine_ops);
+create index on job_titles (tenant_id, embedding_model);
 
 -- A title that stays the same, or changes in case and accents alone, keeps its embedding.
 create function list_job_titles() returns trigger
@@ -183,6 +185,48 @@ language sql stable parallel safe set search_path = {schema}, pg_temp as $$
     ) as compiled
 $$;
 
+-- The lexemes of a question, in the languages that searches know.
+create function list_lexemes(words text) returns text[]
+language sql immutable parallel safe set search_path = {schema}, pg_temp as $$
+    select array_agg(distinct lexeme)
+    from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
+    cross join unnest(tsvector_to_array(to_tsvector(config, words))) as lexeme
+$$;
+
+-- Null, which finds nothing, without lexemes.
+create function any_lexeme(lexemes text[]) returns tsquery
+language sql immutable parallel safe
+begin atomic
+    select string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery
+    from unnest(lexemes) as lexeme;
+end;
+
+-- Ranking looks at every row found, and a word that half of the rows have finds them all while it tells little. So the
+-- rarest words of a question find, as many as together find some `ranked` rows of the tenant, at least one; all of its words
+-- rank what was found. How frequent a word is, is read off about 2,000 rows of the table, the same ones each time.
+create function rare_lexemes(searched regclass, tenant uuid, lexemes text[], ranked int) returns text[]
+language plpgsql stable set search_path = {schema}, pg_temp as $$
+declare
+    size constant real := (select greatest(reltuples, 2000) from pg_class where oid = searched);
+    rare text[];
+begin
+    execute format(
+        'with sample as materialized (
+            select search from %s tablesample system (100 * 2000 / %s) repeatable (0) where tenant_id = $1
+        ), asked as materialized (
+            select lexeme, any_lexeme(array[lexeme]) as query from unnest($2) as lexeme
+        ), counted as (
+            select lexeme, count(sample) * %s / 2000 as hits
+            from asked left join sample on sample.search @@ asked.query
+            group by lexeme
+        ), added as (
+            select lexeme, hits, sum(hits) over (order by hits, lexeme) as total from counted
+        )
+        select array_agg(lexeme) from added where total <= $3 or total = hits', searched, size, size)
+    into rare using tenant, lexemes, ranked;
+    return rare;
+end $$;
+
 -- How many rows are better compared one by one. Where f of n rows pass the filters, the index looks at some k n / f rows to
 -- find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right.
 create function exact_rows(searched regclass, wanted int) returns int
@@ -208,22 +252,109 @@ language sql stable as $$
         and external_id <> all (excluded)
 $$;
 
-create function search_people_by_text(words text, groups jsonb, excluded text[], max_rows int)
-returns table (person_id text, score real)
+create function trainings_within(
+    tenant uuid, languages text[], levels text[], formats text[], max_minutes int, excluded text[]
+) returns setof trainings
+language sql stable as $$
+    select * from trainings
+    where tenant_id = tenant and active
+        and (languages is null or language = any (languages))
+        and (levels is null or level = any (levels))
+        and (formats is null or format = any (formats))
+        and (max_minutes is null or duration_minutes <= max_minutes)
+        and external_id <> all (excluded)
+$$;
+
+-- These two are those of 0003 after the same pattern.
+create or replace function search_trainings_by_text(
+    words text, languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
+) returns table (training_id text, score real)
+language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
+#variable_conflict use_column
+declare
+    tenant uuid := current_tenant();
+    lexemes text[] := list_lexemes(words);
+    ranked constant int := 5000;
+begin
+    if (select count(*) from (select from trainings where tenant_id = tenant and active limit ranked + 1) as counted) > ranked then
+        lexemes := rare_lexemes('trainings', tenant, lexemes, ranked);
+    end if;
+    return query
+        with asked as materialized (
+            select config, any_word_query(config, words) as query
+            from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
+        )
+        select found.external_id, ts_rank(found.search, asked.query, 1)
+        from (
+            select * from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
+            where search @@ any_lexeme(lexemes) limit 2 * ranked
+        ) as found
+        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
+        order by 2 desc, found.external_id collate "C"
+        limit max_rows;
+end $$;
+
+create or replace function search_trainings_by_vector(
+    asked public.vector, model text,
+    languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
+) returns table (training_id text, score real)
+language plpgsql stable security definer
+set search_path = {schema}, pg_temp
+set hnsw.iterative_scan = 'strict_order'
+set hnsw.max_scan_tuples = 20000
+as $$
+#variable_conflict use_column
+declare
+    tenant uuid := current_tenant();
+    few int := exact_rows('trainings', max_rows);
+    nearest uuid[] := array(
+        select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
+        where embedding_model = model and embedding is not null limit few + 1);
+begin
+    if cardinality(nearest) > few then
+        nearest := array(
+            select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
+            where embedding_model = model and embedding is not null
+            order by embedding operator(public.<=>) asked limit max_rows);
+        if cardinality(nearest) < max_rows then
+            nearest := array(
+                select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
+                where embedding_model = model and embedding is not null);
+        end if;
+    end if;
+    return query
+        select found.external_id, (1 - (found.embedding operator(public.<=>) asked))::real
+        from trainings as found
+        where found.id = any (nearest)
+        order by found.embedding operator(public.<=>) asked, found.external_id collate "C"
+        limit max_rows;
+end $$;
+
+create function search_people_by_text(
+    words text, groups jsonb, excluded text[], max_rows int
+) returns table (person_id text, score real)
 language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
 #variable_conflict use_column
 declare
     tenant uuid := current_tenant();
     wanted tsquery := facet_query(tenant, groups);
+    lexemes text[] := list_lexemes(words);
+    ranked constant int := 5000;
 begin
+    if (select count(*) from (select from people where tenant_id = tenant and (wanted is null or facets @@ wanted) limit ranked + 1) as counted) > ranked then
+        lexemes := rare_lexemes('people', tenant, lexemes, ranked);
+    end if;
     return query
-        select found.external_id, ts_rank(found.search, asked.query, 1)
-        from (
+        with asked as materialized (
             select config, any_word_query(config, words) as query
             from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
-        ) as asked
-        join people_within(tenant, wanted, excluded) as found
-            on found.search @@ asked.query and text_search_config(found.language) = asked.config
+        )
+        select found.external_id, ts_rank(found.search, asked.query, 1)
+        from (
+            select * from people_within(tenant, wanted, excluded)
+            where search @@ any_lexeme(lexemes) limit 2 * ranked
+        ) as found
+        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
         order by 2 desc, found.external_id collate "C"
         limit max_rows;
 end $$;
@@ -285,21 +416,30 @@ language plpgsql stable security definer set search_path = {schema}, pg_temp as 
 declare
     tenant uuid := current_tenant();
     wanted tsquery := facet_query(tenant, groups);
+    lexemes text[] := list_lexemes(words);
+    ranked constant int := 5000;
 begin
+    if (select count(*) from (select from opportunities where tenant_id = tenant and (wanted is null or facets @@ wanted) limit ranked + 1) as counted) > ranked then
+        lexemes := rare_lexemes('opportunities', tenant, lexemes, ranked);
+    end if;
     return query
-        select found.external_id, ts_rank(found.search, asked.query, 1)
-        from (
+        with asked as materialized (
             select config, any_word_query(config, words) as query
             from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
-        ) as asked
-        join opportunities_within(tenant, wanted, posted_after, open_on, excluded) as found
-            on found.search @@ asked.query and text_search_config(found.language) = asked.config
+        )
+        select found.external_id, ts_rank(found.search, asked.query, 1)
+        from (
+            select * from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
+            where search @@ any_lexeme(lexemes) limit 2 * ranked
+        ) as found
+        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
         order by 2 desc, found.external_id collate "C"
         limit max_rows;
 end $$;
 
 create function search_opportunities_by_vector(
-    asked public.vector, model text, groups jsonb, posted_after date, open_on date, excluded text[], max_rows int
+    asked public.vector, model text,
+    groups jsonb, posted_after date, open_on date, excluded text[], max_rows int
 ) returns table (opportunity_id text, score real)
 language plpgsql stable security definer
 set search_path = {schema}, pg_temp
@@ -349,20 +489,15 @@ begin
         order by found.posted_on desc nulls last, found.external_id limit max_rows;
 end $$;
 
--- The closest active job. Of equally close titles a job's own goes before an alternative one.
+-- The closest active job: an equal title, else the closest of those whose embeddings have the most signs in common. Of
+-- equally close titles a job's own goes before an alternative one.
 create function match_job(asked text, vector public.vector, model text)
 returns table (mapped_title text, job_code text, similarity double precision)
-language plpgsql stable security definer
-set search_path = {schema}, pg_temp
-set hnsw.iterative_scan = 'strict_order'
-set hnsw.max_scan_tuples = 20000
-as $$
+language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
 #variable_conflict use_column
 declare
     tenant uuid := current_tenant();
-    few int := exact_rows('job_titles', 5);
-    tied constant int := 5;
-    mine bigint;
+    compared constant int := 100;
 begin
     return query
         select job.title, job.external_id, 1.0::double precision
@@ -373,34 +508,20 @@ begin
     if found or vector is null then
         return;
     end if;
-    mine := (select count(*) from (select from job_titles where tenant_id = tenant limit few + 1) as counted);
-    if mine > few then
-        return query
-            select near.title, near.external_id, near.similarity
-            from (
-                select job.title, job.external_id, named.is_alternative,
-                    1 - (named.embedding operator(public.<=>) vector) as similarity
-                from job_titles as named join jobs as job on job.id = named.job_id and job.active
-                where named.tenant_id = tenant and named.embedding_model = model
-                order by named.embedding operator(public.<=>) vector
-                limit tied
-            ) as near
-            order by near.similarity desc, near.is_alternative, near.external_id
-            limit 1;
-    end if;
-    if mine <= few or not found then
-        return query
-            with near as materialized (
-                select job.title, job.external_id, named.is_alternative,
-                    1 - (named.embedding operator(public.<=>) vector) as similarity
-                from job_titles as named join jobs as job on job.id = named.job_id and job.active
-                where named.tenant_id = tenant and named.embedding_model = model
-            )
-            select near.title, near.external_id, near.similarity
-            from near
-            order by near.similarity desc, near.is_alternative, near.external_id
-            limit 1;
-    end if;
+    return query
+        with near as materialized (
+            select named.job_id, named.key
+            from job_titles as named join jobs as job on job.id = named.job_id and job.active
+            where named.tenant_id = tenant and named.embedding_model = model
+            order by named.signs operator(public.<~>) public.binary_quantize(vector)::bit(512)
+            limit compared
+        )
+        select job.title, job.external_id, 1 - (named.embedding operator(public.<=>) vector) as similarity
+        from near
+        join job_titles as named on named.job_id = near.job_id and named.key = near.key
+        join jobs as job on job.id = near.job_id
+        order by similarity desc, named.is_alternative, job.external_id
+        limit 1;
 end $$;
 
 -- The best active skill: an equal label, then an equal alternative label, else the closest embedding.
@@ -455,6 +576,8 @@ declare
     signature text;
 begin
     foreach signature in array array[
+        'search_trainings_by_text(text, text[], text[], text[], int, text[], int)',
+        'search_trainings_by_vector(public.vector, text, text[], text[], text[], int, text[], int)',
         'search_people_by_text(text, jsonb, text[], int)',
         'search_people_by_vector(public.vector, text, jsonb, text[], int)',
         'search_people_by_facets(jsonb, text[], int)',
