@@ -124,6 +124,7 @@ SIMULATION_ASSESSMENT_SECONDS: Final = 120.0  # leaves the stage's 180 time to c
 SIMULATION_QUOTES: Final = 3  # shown for each judgement
 SIMULATION_QUOTE_CHARACTERS: Final = (12, 400)  # a shorter one is found in any talk; a longer one is no quote
 SIMULATION_NEXT_STEPS: Final = 4
+SIMULATION_REASON_CHARACTERS: Final = 500  # two sentences
 
 # People (T, person_disambiguation_tool and suggest_simulation).
 PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this

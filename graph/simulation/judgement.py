@@ -6,10 +6,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from graph.policy import SIMULATION_NEXT_STEPS, SIMULATION_QUOTE_CHARACTERS, SIMULATION_QUOTES
+from graph.policy import (
+    SIMULATION_NEXT_STEPS,
+    SIMULATION_QUOTE_CHARACTERS,
+    SIMULATION_QUOTES,
+    SIMULATION_REASON_CHARACTERS,
+    SIMULATION_TEXT_CHARACTERS,
+)
 from graph.simulation.budget import fold
 from graph.simulation.dialogue import Line, Speaker
-from graph.simulation.scenario import Scenario
+from graph.simulation.scenario import Scenario, bound_text
 from oria_runtime.models.errors import ModelMalformedError
 
 Result = Literal["met", "partly", "not_met"]
@@ -90,14 +96,15 @@ def read_judgement(written: WrittenJudgement, scenario: Scenario, lines: Sequenc
     """
     outcomes = order_by_number(written.outcomes, len(scenario.outcomes))
     skills = order_by_number(written.skills, len(scenario.skills))
-    if not written.summary.strip():
+    summary = bound_text(written.summary, SIMULATION_TEXT_CHARACTERS)
+    if not summary:
         raise ModelMalformedError("the assessment has no summary")
     person = [line for line in lines if line.speaker == "person"]
     return Judgement(
         outcomes=[hold(entry.result, "not_met", entry, lines) for entry in outcomes],
         skills=[hold(entry.level, "not_shown", entry, person) for entry in skills],
-        summary=written.summary.strip(),
-        next_steps=[step.strip() for step in written.next_steps if step.strip()][:SIMULATION_NEXT_STEPS],
+        summary=summary,
+        next_steps=[step for given in written.next_steps if (step := bound_reason(given))][:SIMULATION_NEXT_STEPS],
     )
 
 
@@ -106,7 +113,11 @@ def hold(verdict: Any, unproven: Any, entry: WrittenOutcome | WrittenSkill, line
     quotes = find_quotes(entry.quotes, lines)
     if verdict != unproven and not quotes:
         return Judged(unproven, None)
-    return Judged(verdict, entry.reason.strip() or None, quotes)
+    return Judged(verdict, bound_reason(entry.reason) or None, quotes)
+
+
+def bound_reason(text: str) -> str:
+    return bound_text(text, SIMULATION_REASON_CHARACTERS)
 
 
 def order_by_number(entries: Sequence[Any], count: int) -> list[Any]:

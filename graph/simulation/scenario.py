@@ -54,3 +54,8 @@ class Scenario(Part):
 def read_scenario(value: Mapping[str, Any]) -> Scenario:
     """A stored scenario."""
     return Scenario.model_validate_json(encode_data(value))
+
+
+def bound_text(text: str, limit: int) -> str:
+    """What a model wrote, as one line within the limit, without the NUL that Postgres cannot store."""
+    return " ".join(text.replace("\x00", "").split())[:limit]

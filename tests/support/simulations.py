@@ -1,32 +1,23 @@
 """Simulations for tests: what scripted models draft and judge, and an engine that suggests, starts and plays them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
-
-from graph.oria.agents.prompting import read_prompts
-from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
-from graph.oria.gate import run_gate
-from graph.oria.state import OriaState
-from graph.oria.tools.suggest_simulation import NAME, build_simulation_tool
-from graph.registry import ASSISTANTS
-from oria_runtime.turns.assistants import Stage
+from graph.oria.tools.suggest_simulation import NAME
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Turn
 from oria_runtime.turns.simulations import start_simulation
 from tests.support.engine import USER
-from tests.support.oria_engine import OriaEngine
-from tests.support.scripted_model import Script, call, give, say
+from tests.support.oria_engine import CAREER_CHAT, SUPERVISOR, OriaEngine
+from tests.support.scripted_model import Script, call, choose, give, say
 
 PARSE = "suggest_simulation.parse"
 DRAFT = "suggest_simulation.scenario"
 COUNTERPART = "simulation.counterpart"
 ASSESSMENT = "simulation.assessment"
-AGENT = "langgraph.career_chat_agent"
+AGENT = CAREER_CHAT
 
 BRIEF = {
     "situation": "A report came late.",
@@ -76,39 +67,9 @@ def judgement(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-async def suggest_node(state: OriaState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
-    def build_tools(request: AgentRequest) -> list[Any]:
-        return [build_simulation_tool(request.profile, request.selected_person)]
-
-    definition = AgentDefinition(
-        id="career_chat", prompts=read_prompts("career_chat"), build_tools=build_tools, interrupting=frozenset({NAME})
-    )
-    return await run_specialist(definition, state, runtime)
-
-
-def build_suggesting() -> StateGraph[OriaState, TurnContext, Any, Any]:
-    """Oria's gate and one specialist that has this tool alone."""
-    builder: StateGraph[OriaState, TurnContext, Any, Any] = StateGraph(OriaState, context_schema=TurnContext)
-    builder.add_node("pre_supervisor_gate", run_gate)
-    builder.add_node("career_chat_agent", suggest_node)
-    builder.add_edge(START, "pre_supervisor_gate")
-    builder.add_edge("pre_supervisor_gate", "career_chat_agent")
-    builder.add_edge("career_chat_agent", END)
-    return builder
-
-
-STAGES = (
-    Stage("gate", frozenset({"pre_supervisor_gate"}), 15.0),
-    Stage("specialist", frozenset({"career_chat_agent"}), 180.0),
-)
-REGISTRY = {**ASSISTANTS, "oria": replace(ASSISTANTS["oria"], build=build_suggesting, stages=STAGES, remember=None)}
-
-
 @dataclass
 class SimulationEngine(OriaEngine):
-    """One person who is suggested a simulation, starts it and plays it."""
-
-    registry: Mapping[str, Any] = field(default_factory=lambda: REGISTRY)
+    """One person whom Career Chat suggests a simulation, who starts it and plays it."""
 
     async def suggest(self, name: str | None = None, **options: Any) -> Turn:
         """A turn in which the agent calls the tool."""
@@ -146,6 +107,7 @@ class SimulationEngine(OriaEngine):
 def prepare(script: Script, name: str | None = None) -> None:
     """Script the whole suggestion."""
     arguments = {"request": "A talk about a late report"} | ({"counterpart_name": name} if name else {})
+    script.on(label=SUPERVISOR).reply(choose("career_chat"))
     script.on(label=AGENT, tool=NAME).reply(call(NAME, **arguments))
     script.on(label=PARSE).reply(give(BRIEF))
     script.on(label=DRAFT).reply(give(SCENARIO))

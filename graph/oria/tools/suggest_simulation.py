@@ -75,20 +75,22 @@ async def find_and_suggest(
 
     @task
     async def find_once() -> list[PersonCandidate]:
-        return await find_colleagues(practice.counterpart_name, selected, runtime.context)
+        # Somebody whom this very run has confirmed is in the agent's state only.
+        confirmed = runtime.state.get("selected_person") or selected
+        return await find_colleagues(practice.counterpart_name, confirmed, runtime.context)
 
     colleague, exchange = choose_colleague(await find_once(), runtime.context)
-    work = suggest(practice.request, profile, colleague, runtime)
+    work = suggest(practice, profile, colleague, runtime)
     result = await run_bounded(work, name=NAME, call_id=runtime.tool_call_id, failure=FAILURE)
     return attach_exchange(result, exchange)
 
 
 async def suggest(
-    request: str, profile: Profile | None, colleague: PersonCandidate | None, runtime: Runtime
+    practice: PracticeRequest, profile: Profile | None, colleague: PersonCandidate | None, runtime: Runtime
 ) -> ToolResult:
     """Parse, map, draft, store; the card is the answer."""
     context = runtime.context
-    brief = await parse_request(request, profile, runtime.state["messages"], context)
+    brief = await parse_request(practice.request, profile, runtime.state["messages"], context)
     scenario = await draft_scenario(brief, colleague, await map_skills(brief.skills, context), context)
     simulation_id = uuid4()
     card = build_card(simulation_id, scenario)
@@ -97,7 +99,9 @@ async def suggest(
         simulation_id, turn.user_id, turn.id, turn.locale, card, scenario.model_dump(mode="json")
     )
     await store_simulation(context.database, simulation)
-    return deliver(write_record(card, runtime), text=write_text(scenario, turn.locale), cards=[card])
+    unresolved = colleague is None and bool((practice.counterpart_name or "").strip())
+    text = write_text(scenario, turn.locale, unresolved=unresolved)
+    return deliver(write_record(card, runtime), text=text, cards=[card])
 
 
 def write_record(card: dict[str, Any], runtime: Runtime) -> ToolMessage:

@@ -99,8 +99,10 @@ async def test_a_named_colleague_gives_the_identity(engine: SimulationEngine, sc
 @pytest.mark.parametrize("name", ["Wolfgang Xylander", "  "])
 async def test_an_unresolved_name_makes_no_identity(engine: SimulationEngine, script: Script, name: str) -> None:
     await add_colleagues(engine, "Marc Leroy")
-    card = read_card(await engine.suggest(name))
-    assert card["counterpart"] == {"role": "colleague in finance", "person_id": None, "name": None}
+    turn = await engine.suggest(name)
+    assert read_card(turn)["counterpart"] == {"role": "colleague in finance", "person_id": None, "name": None}
+    assert turn.outcome is not None
+    assert ("nobody in particular" in turn.outcome["text"]) is bool(name.strip())
     assert script.count(label=DRAFT, text="counterpart_name\\") == 0
 
 

@@ -98,7 +98,7 @@ def test_the_card_has_a_text_in_every_language(locale: str) -> None:
 def test_every_fixed_text_is_there_in_three_languages() -> None:
     groups = [texts.FINISHED, texts.ASSESSMENT_TITLES, texts.NOTHING_SAID, texts.UNPROVEN, texts.OUTCOMES]
     groups += [texts.SKILLS, texts.NEXT_STEPS, *texts.ENDINGS.values(), *texts.VERDICTS.values()]
-    groups += [cards.LINES, cards.START, *cards.DIFFICULTIES.values()]
+    groups += [cards.LINES, cards.START, cards.UNRESOLVED, *cards.DIFFICULTIES.values()]
     for group in groups:
         assert set(group) == {"en", "fr", "es"}
         assert len({pick_text(group, locale) for locale in group}) >= 2

@@ -124,6 +124,16 @@ def test_parts_come_in_the_scenarios_order() -> None:
     assert [entry.number for entry in order_by_number(entries, 2)] == [1, 2]
 
 
+def test_a_model_that_writes_on_is_bounded() -> None:
+    entry = {"number": 1, "result": "not_met", "reason": "r " * 9_999, "quotes": []}
+    given = written(summary="s\x00 " * 9_999, next_steps=["n" * 9_999], outcomes=[entry])
+    judgement = read_judgement(given, SCENARIO, LINES)
+    assert judgement.summary is not None
+    assert "\x00" not in judgement.summary
+    sizes = [len(judgement.summary), len(judgement.next_steps[0]), len(judgement.outcomes[0].reason or "")]
+    assert sizes == [1_500, 500, 500]
+
+
 def test_nothing_said_is_nothing_shown() -> None:
     judgement = judge_nothing(SCENARIO)
     assert [each.verdict for each in (*judgement.outcomes, *judgement.skills)] == ["not_met", "not_shown"]

@@ -27,6 +27,11 @@ START: Final[Texts] = {
     "fr": "Lancez la simulation depuis sa fiche quand vous êtes prêt.",
     "es": "Inicie la simulación desde su ficha cuando quiera.",
 }
+UNRESOLVED: Final[Texts] = {
+    "en": "I could not tell which colleague you mean, so the counterpart is nobody in particular.",
+    "fr": "Je n'ai pas su de quel collègue il s'agit : votre interlocuteur n'est donc personne en particulier.",
+    "es": "No he podido determinar a qué colega se refiere, así que el interlocutor no es nadie en concreto.",
+}
 DIFFICULTIES: Final[Mapping[str, Texts]] = {
     "beginner": {"en": "beginner", "fr": "débutant", "es": "principiante"},
     "intermediate": {"en": "intermediate", "fr": "intermédiaire", "es": "intermedio"},
@@ -53,8 +58,8 @@ def build_card(simulation_id: UUID, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def write_text(scenario: Scenario, locale: str) -> str:
-    """Title, situation, counterpart, goal and duration."""
+def write_text(scenario: Scenario, locale: str, *, unresolved: bool = False) -> str:
+    """Title, situation, counterpart, goal and duration; `unresolved` says that a named colleague was not found."""
     counterpart = scenario.counterpart
     lines = pick_text(LINES, locale).format(
         counterpart=f"{counterpart.name}, {counterpart.role}" if counterpart.name else counterpart.role,
@@ -62,4 +67,5 @@ def write_text(scenario: Scenario, locale: str) -> str:
         minutes=scenario.minutes,
         difficulty=pick_text(DIFFICULTIES[scenario.difficulty], locale),
     )
-    return f"{scenario.title}\n\n{scenario.situation}\n\n{lines}\n\n{pick_text(START, locale)}"
+    notes = [pick_text(UNRESOLVED, locale)] if unresolved else []
+    return "\n\n".join([scenario.title, scenario.situation, lines, *notes, pick_text(START, locale)])

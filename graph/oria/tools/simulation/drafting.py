@@ -20,7 +20,7 @@ from graph.policy import (
     SIMULATION_SKILLS,
     SIMULATION_TEXT_CHARACTERS,
 )
-from graph.simulation.scenario import Counterpart, Difficulty, PractisedSkill, Scenario
+from graph.simulation.scenario import Counterpart, Difficulty, PractisedSkill, Scenario, bound_text
 from oria_runtime.models.errors import ModelMalformedError
 from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
@@ -99,17 +99,17 @@ def build_scenario(draft: Draft, colleague: PersonCandidate | None, catalogue: S
     outcomes = list_texts(draft.expected_outcomes)[: SIMULATION_OUTCOMES[1]]
     skills = build_skills(draft.skills, catalogue)
     scenario = Scenario(
-        title=shorten(draft.title, SIMULATION_LABEL_CHARACTERS),
-        situation=shorten(draft.situation),
+        title=bound_text(draft.title, SIMULATION_LABEL_CHARACTERS),
+        situation=bound_text(draft.situation, SIMULATION_TEXT_CHARACTERS),
         counterpart=Counterpart(
-            role=shorten(draft.counterpart.role, SIMULATION_LABEL_CHARACTERS),
-            attitude=shorten(draft.counterpart.attitude),
-            instructions=shorten(draft.counterpart.instructions),
+            role=bound_text(draft.counterpart.role, SIMULATION_LABEL_CHARACTERS),
+            attitude=bound_text(draft.counterpart.attitude, SIMULATION_TEXT_CHARACTERS),
+            instructions=bound_text(draft.counterpart.instructions, SIMULATION_TEXT_CHARACTERS),
             person_id=colleague["id"] if colleague else None,
             name=colleague["name"] if colleague else None,
         ),
-        goal=shorten(draft.goal),
-        opening_line=shorten(draft.opening_line),
+        goal=bound_text(draft.goal, SIMULATION_TEXT_CHARACTERS),
+        opening_line=bound_text(draft.opening_line, SIMULATION_TEXT_CHARACTERS),
         outcomes=tuple(outcomes),
         skills=tuple(skills),
         difficulty=draft.difficulty,
@@ -142,7 +142,7 @@ def build_skills(drafts: Iterable[DraftSkill], catalogue: Sequence[CatalogueSkil
     skills: dict[str, PractisedSkill] = {}
     codes = {number: skill.code for number, skill in enumerate(catalogue, start=1)}
     for draft in drafts:
-        title = shorten(draft.title, SIMULATION_LABEL_CHARACTERS)
+        title = bound_text(draft.title, SIMULATION_LABEL_CHARACTERS)
         criteria = list_texts(draft.criteria)[: SIMULATION_CRITERIA[1]]
         if not title or title.casefold() in skills or len(criteria) < SIMULATION_CRITERIA[0]:
             continue
@@ -153,9 +153,10 @@ def build_skills(drafts: Iterable[DraftSkill], catalogue: Sequence[CatalogueSkil
 
 def list_texts(texts: Iterable[str]) -> list[str]:
     """The texts that say something, each once."""
-    return list({text.casefold(): text for given in reversed(list(texts)) if (text := shorten(given))}.values())[::-1]
-
-
-def shorten(text: str, limit: int = SIMULATION_TEXT_CHARACTERS) -> str:
-    """One line within the limit, without the NUL that Postgres cannot store."""
-    return " ".join(text.replace("\x00", "").split())[:limit]
+    return list(
+        {
+            text.casefold(): text
+            for given in reversed(list(texts))
+            if (text := bound_text(given, SIMULATION_TEXT_CHARACTERS))
+        }.values()
+    )[::-1]
