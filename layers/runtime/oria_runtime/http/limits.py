@@ -23,5 +23,6 @@ REQUEST_SECONDS = 28.0
 ANSWER_SECONDS = 1.0
 # A message of 32,000 characters, each escaped as two surrogates, is 384 kB of JSON.
 MCP_BODY_BYTES = 1_000_000
-# A turn's stages and their repairs take 345 s at most, then the sweeper decides; Lambda would kill at 900 s.
-MCP_CALL_SECONDS = 600.0
+# A call cannot be taken up where it was cut, as an event stream can: it lives twice as long (600 s). A turn is decided
+# before: its stages and their repairs take 345 s, then the sweeper comes. Lambda would kill at 900 s.
+MCP_CALL_CUTS = 2

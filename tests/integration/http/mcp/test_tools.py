@@ -6,17 +6,20 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID, uuid4
 
+import boto3
 import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, RequestParamsMeta
+from mcp_types import INVALID_PARAMS, ProgressNotification, RequestParamsMeta
 from psycopg.types.json import Jsonb
 
 from oria_runtime.db.pool import Pool, TenantDatabase
+from oria_runtime.http.sse import Pace
+from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.events import append_events
 from oria_runtime.turns.models import Event, EventType
-from tests.integration.http.conftest import RecordingBus
+from tests.integration.http.conftest import REGISTRY, RecordingBus, join_apps, serve
 from tests.integration.http.issuer import Issuer
 from tests.integration.http.mcp.conftest import Steps, call_while, connect_mcp, find_turn, read_turns, text_of
 from tests.integration.http.worker import block, complete, emit, fail, lock, pause
@@ -249,3 +252,52 @@ async def test_client_that_leaves_cancels_nothing_and_finds_its_turn_again(
     following = asyncio.create_task(client.call_tool("career_chat", {"message": "Hello"}, meta=meta))
     await complete(database, turn)
     assert (await following).structured_content["turn_id"] == str(turn)
+
+
+async def test_call_that_outlives_its_connection_says_so(
+    sandbox: Sandbox, token: str, database: TenantDatabase
+) -> None:
+    pace = Pace(fast=0.02, slow=0.05, heartbeat=5.0, cut=0.1)
+    meta = with_key("k1")
+    async with serve(join_apps(sandbox, pace)) as address, connect_mcp(address, token) as client:
+        result = await client.call_tool("career_chat", {"message": "Hello"}, meta=meta)
+        (turn,) = await read_turns(database)
+        assert (result.is_error, result.structured_content["status"]) == (True, "accepted")
+        assert result.structured_content["turn_id"] == str(turn["id"])
+        await complete(database, turn["id"])
+        again = await client.call_tool("career_chat", {"message": "Hello"}, meta=meta)
+    assert (again.is_error, text_of(again)) == (False, "Done.")
+
+
+async def test_assistant_that_needs_the_token_gets_it_sealed(
+    environ: dict[str, str], aws: str, bus: RecordingBus, token: str, database: TenantDatabase
+) -> None:
+    key = boto3.client("kms").create_key()["KeyMetadata"]["KeyId"]
+    sandbox = Sandbox({**environ, "KMS_KEY_ID": key}, registry=REGISTRY, publisher=bus, data_connections=4)
+    sealed: list[Any] = []
+
+    async def look(turn: UUID) -> None:
+        sealed.extend(await read_turns(database))
+        await complete(database, turn)
+
+    async with serve(join_apps(sandbox)) as address, connect_mcp(address, token) as client:
+        await call_while(client, database, look, name="sealing.career_chat")
+    await sandbox.close()
+    (turn,) = sealed
+    assert (turn["assistant"], turn["requested_agent"]) == ("sealing", "career_chat")
+    assert turn["sealed_context"] is not None
+    assert token.encode() not in turn["sealed_context"]
+
+
+async def test_notifications_name_the_turn(address: str, token: str, database: TenantDatabase) -> None:
+    seen: list[Any] = []
+
+    async def keep(message: object) -> None:
+        seen.append(message)
+
+    async with connect_mcp(address, token, message_handler=keep) as client:
+        await call_while(client, database, progress_callback=Steps())
+    (turn,) = await read_turns(database)
+    told = [message.params.meta for message in seen if isinstance(message, ProgressNotification)]
+    assert told
+    assert all(meta is not None and meta["turn_id"] == str(turn["id"]) for meta in told)

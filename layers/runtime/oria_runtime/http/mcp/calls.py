@@ -78,7 +78,7 @@ async def follow_turn(caller: Caller, turn: Turn, report: ProgressReport, pace: 
         return has_outcome(await read_turn(caller.database, caller.user_id, turn.id))
 
     read = partial(read_events, caller.database, caller.user_id, turn.id)
-    stream = EventStream(read, is_settled, (), replace(pace, cut=limits.MCP_CALL_SECONDS))
+    stream = EventStream(read, is_settled, (), replace(pace, cut=pace.cut * limits.MCP_CALL_CUTS))
     async with aclosing(stream.follow(0)) as events:
         async for event in events:
             await report.tell(event)

@@ -44,10 +44,13 @@ class Offer:
 
 
 def list_offers(registry: Registry, config: TenantConfig) -> dict[str, Offer]:
-    """The agents by the names of their tools: their ids, unless an earlier assistant has an agent of that id."""
+    """The agents by the names of their tools: their ids, unless an earlier assistant has an agent of that id.
+
+    An assistant whose conversations are started otherwise has none here.
+    """
     offers: dict[str, Offer] = {}
     for assistant in registry.values():
-        for agent in assistant.agents(config):
+        for agent in () if assistant.needs_simulation else assistant.agents(config):
             name = f"{assistant.id}.{agent.id}" if agent.id in offers else agent.id
             offers[name] = Offer(assistant, agent)
     return offers
