@@ -43,11 +43,12 @@ def build_search_opportunities_tool(profile: Profile | None) -> BaseTool:
 
     @declare_tool(NAME, OpportunityRequest)
     async def search_opportunities(runtime: Runtime, query: str, show_more_opportunities: bool = False) -> ToolResult:
-        """Find jobs, projects, missions, mentoring or internships inside the company.
+        """Find openings inside the company: jobs, projects, missions, mentoring, internships.
 
-        For wishes of every kind, also "what suits me" or "near me": it reads the person's profile where the request
-        is about it. Results go to the person directly. When nothing meets the criteria it asks the person itself what
-        to change; never widen the request for them. Call it alone.
+        For instance a new job in another town, openings posted in the last days, projects about a subject,
+        mentoring in a department, a remote position in some field, opportunities that suit the person's skills.
+        It reads their profile where the request is about it. Results go to the person directly. When nothing meets the
+        criteria it asks the person itself what to change; never widen the request for them. Call it alone.
         """
         request = OpportunityRequest(query=query, show_more_opportunities=show_more_opportunities)
         work = Search(request, profile, runtime).run()

@@ -37,9 +37,10 @@ def build_objective_opportunities_tool(profile: Profile | None) -> BaseTool:
     async def suggest_opportunities_based_on_objective(
         runtime: Runtime, objective_id: str, user_message: str, show_more_opportunities: bool = False
     ) -> ToolResult:
-        """Find opportunities that help the person with one of their development objectives.
+        """For a development objective that has been looked up: suggest openings that help to reach it.
 
-        Look the objective up first: its id must come from a tool result. Results go to the person directly.
+        Its id must come from a tool result; without one, look the objective up first. Results go to the person
+        directly.
         """
         request = ObjectiveOpportunityRequest(
             objective_id=objective_id, user_message=user_message, show_more_opportunities=show_more_opportunities

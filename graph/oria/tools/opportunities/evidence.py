@@ -5,7 +5,7 @@ A rationale may name these facts and nothing else (issue 3: rationales only for 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from graph.oria.tools.opportunities.comparison import contains, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
@@ -14,6 +14,8 @@ from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.jobs import JobSkill
 from oria_runtime.catalog.opportunities import Opportunity
 from oria_runtime.catalog.people import Objective, Profile
+
+SHORT: Final = 2
 
 FactName = Literal[
     "kinds",
@@ -116,8 +118,9 @@ def same(asked: Iterable[str], value: str | None) -> list[str]:
 
 
 def match_words(title: str, words: str) -> list[str]:
-    """Those of the words that the title holds."""
-    return [word for word in unite(words.split()) if contains(title, word)]
+    """Those of the words that the title holds; a short one says something only as a name, such as HR or R."""
+    telling = [word for word in unite(words.split()) if len(word) > SHORT or word.isupper()]
+    return [word for word in telling if contains(title, word)]
 
 
 def match_skills(required: Sequence[JobSkill], labels: Iterable[str], codes: Iterable[str] = ()) -> list[str]:

@@ -1,22 +1,27 @@
 """The words of a search: what the work is about, and facts of the person where the request is about those."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from graph.oria.tools.opportunities.comparison import WORD, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria, list_used
 from graph.policy import OPPORTUNITY_PROFILE_TERMS, OPPORTUNITY_QUERY_CHARACTERS
 from oria_runtime.catalog.people import Objective, Profile
 
-# Words that every such request has and many descriptions too: matching them would rank by chance.
+# Words that every such request has and many descriptions too: matching them would rank by chance and explain nothing.
 NOISE: Final = {
-    "opportunity", "opportunities", "opening", "openings", "job", "jobs", "position", "positions", "role", "roles",
-    "find", "show", "search", "more", "other", "others", "want", "need", "looking", "suggest", "objective", "goal",
-    "opportunite", "opportunites", "poste", "postes", "emploi", "emplois", "trouver", "montrer", "chercher", "cherche",
-    "autres", "veux", "voudrais", "besoin", "objectif", "oportunidad", "oportunidades", "puesto", "puestos", "empleo",
-    "empleos", "buscar", "busco", "mostrar", "otras", "otros", "quiero", "necesito", "objetivo",
+    "opportunity", "opportunities", "opening", "openings", "position", "positions", "role", "roles", "jobs", "find",
+    "show", "search", "more", "other", "others", "want", "would", "like", "need", "looking", "suggest", "objective",
+    "goal", "posted", "last", "days", "with", "from", "about", "that", "this", "which", "what", "where", "have",
+    "there", "some", "into", "could", "join", "opportunite", "opportunites", "poste", "postes", "emploi", "emplois",
+    "trouver", "montrer", "chercher", "cherche", "autres", "veux", "voudrais", "besoin", "objectif", "avec", "dans",
+    "pour", "quel", "quels", "quelle", "quelles", "mais", "plus", "oportunidad", "oportunidades", "puesto", "puestos",
+    "empleo", "empleos", "buscar", "busco", "mostrar", "otras", "otros", "quiero", "necesito", "objetivo", "para",
+    "como", "sobre", "donde", "cual", "the", "and", "for", "any", "all", "are", "can", "how", "les", "des", "une",
+    "est", "sur", "par", "aux", "mes", "mon", "que", "los", "las", "del", "una", "con", "por", "mis", "job",
 }  # fmt: skip
+BASICS: Final = ("job_title", "department", "location", "work_mode", "classification")
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,10 @@ class Query:
 
 
 def resolve_query(request: str, criteria: OpportunitySearchCriteria, terms: Iterable[str] = ()) -> Query:
-    """The query of a request: its topic and skills, and `terms` of the profile. The request itself where it has neither
-    topic nor criteria, because then nothing else says what is wanted."""
+    """The query of a request: its topic and skills, and `terms` of the profile.
+
+    The request itself where it has neither topic nor criteria, because then nothing else says what is wanted.
+    """
     parts = [criteria.topic, *criteria.skills, *terms]
     if not any(parts) and not list_used(criteria):
         parts = [request]
@@ -48,29 +55,14 @@ def join_parts(parts: Iterable[str]) -> Query:
     return Query(". ".join(unite(part.strip() for part in parts))[:OPPORTUNITY_QUERY_CHARACTERS])
 
 
-def describe_person(profile: Profile) -> dict[str, Any]:
-    """The facts of the current user that a request may refer to; nothing that identifies them."""
-    basics = ("job_title", "department", "location", "work_mode", "classification")
-    facts: dict[str, Any] = {name: getattr(profile, name) for name in basics}
-    facts |= {
-        "skills": list_labels(skill.label for skill in profile.skills),
-        "interests": list_labels(profile.interests),
-        "departments_of_interest": list_labels(profile.departments),
-        "objectives": list_labels(objective.title for objective in profile.objectives if is_current(objective)),
-    }
+def describe_person(profile: Profile) -> dict[str, str]:
+    """The facts of the current user that a criterion may refer to; nothing that identifies them."""
+    facts = {name: getattr(profile, name) for name in BASICS}
     return {name: value for name, value in facts.items() if value}
 
 
-def list_profile_terms(facts: Mapping[str, Any]) -> list[str]:
-    """What the facts say about fitting work: the job, interests, objectives, skills."""
-    job = facts.get("job_title") or ""
-    terms = [job, *facts.get("interests", ()), *facts.get("objectives", ()), *facts.get("skills", ())]
-    return [term for term in terms if term][:OPPORTUNITY_PROFILE_TERMS]
-
-
-def list_labels(labels: Iterable[str]) -> list[str]:
-    return unite(labels)[:OPPORTUNITY_PROFILE_TERMS]
-
-
-def is_current(objective: Objective) -> bool:
-    return objective.status == "current"
+def list_profile_terms(profile: Profile) -> list[str]:
+    """What the profile says about fitting work: the job, interests, current objectives, skills."""
+    objectives = (objective.title for objective in profile.objectives if objective.status == "current")
+    skills = (skill.label for skill in profile.skills)
+    return unite([profile.job_title or "", *profile.interests, *objectives, *skills])[:OPPORTUNITY_PROFILE_TERMS]

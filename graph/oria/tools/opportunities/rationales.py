@@ -26,6 +26,8 @@ from oria_runtime.models.errors import ModelError
 logger = logging.getLogger(__name__)
 
 NUMBER: Final = re.compile(r"\d+")
+# What a bare list of the values, which a weak model writes, does not have.
+SENTENCE_END: Final = re.compile(r"[.!?…]$")
 LINK: Final = re.compile(r"https?:|www\.|\]\(|<\w", re.IGNORECASE)
 
 
@@ -98,6 +100,7 @@ def is_supported(text: str, evidence: Evidence, told: Sequence[str], locale: str
     return (
         any(contains(text, value) for value in values)
         and not any(contains(text, term) for term in [*evidence.unsupported, *others])
+        and SENTENCE_END.search(text) is not None
         and not numbers
         and not LINK.search(text)
         and len(text) <= OPPORTUNITY_RATIONALE_CHARACTERS

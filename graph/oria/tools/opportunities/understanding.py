@@ -49,12 +49,12 @@ class Reader:
 
     async def understand(self, request: str, profile: Profile | None) -> Understanding:
         """The criteria of a request. The profile is looked at only when the request is about it. Raises ModelError."""
-        facts = describe_person(profile) if profile is not None else {}
-        person = facts if facts and await self.is_relative(request) else {}
-        evidence = {"request": request, **({"person": person} if person else {})}
+        relevant = profile if profile and not profile.is_empty and await self.is_relative(request) else None
+        evidence = {"request": request, **({"person": describe_person(relevant)} if relevant else {})}
         extracted = await self.extract(OpportunitySearchCriteria, CRITERIA_LABEL, "criteria", evidence)
         criteria = await self.map_skills(bound_criteria(extracted))
-        return {"criteria": criteria.model_dump(mode="json"), "terms": list_profile_terms(person)}
+        terms = list_profile_terms(relevant) if relevant else []
+        return {"criteria": criteria.model_dump(mode="json"), "terms": terms}
 
     async def is_relative(self, request: str) -> bool:
         """Whether the request can only be served with facts of the person's own profile. Raises ModelError."""
