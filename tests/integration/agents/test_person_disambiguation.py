@@ -117,15 +117,15 @@ async def test_an_email_tells_equal_namesakes_apart_before_an_id(
     assert labels == {"Ada Byron (p-1@acme.example)", "Ada Byron (p-2@acme.example)"}
 
 
-@pytest.mark.parametrize(("locale", "words"), [("en", "Do you mean"), ("fr", "S'agit-il"), ("es-MX", "¿Se refiere")])
 async def test_a_name_that_only_resembles_is_asked_about(
-    people: Conversation, script: Script, database: TenantDatabase, locale: str, words: str
+    people: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_person(database, "p-1")
     script.on(tool=TOOL).reply(look_up("Ada Biron"))
-    stop = await people.with_options(locale=locale).say("A talk with Ada Biron")
-    assert words in stop.questions[0]["text"]
-    assert len(stop.questions[0]["options"]) == 1
+    for locale, words in (("en", "Do you mean"), ("fr", "S'agit-il"), ("es-MX", "¿Se refiere")):
+        stop = await people.with_options(locale=locale).say("A talk with Ada Biron")
+        assert words in stop.questions[0]["text"]
+        assert len(stop.questions[0]["options"]) == 1
 
 
 async def test_more_people_than_a_selection_shows_are_said_to_be_more(
@@ -139,20 +139,21 @@ async def test_more_people_than_a_selection_shows_are_said_to_be_more(
     assert "full name" in stop.questions[0]["text"]
 
 
-@pytest.mark.parametrize(("locale", "words"), [("en", "Nobody was chosen"), ("fr", "Personne n'a"), ("es", "No se ha")])
 async def test_a_skip_ends_the_request_without_choosing_anybody(
-    people: Conversation, script: Script, database: TenantDatabase, locale: str, words: str
+    people: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_namesakes(database)
     script.on(tool=TOOL).reply(look_up("Ada Byron"))
-    conversation = people.with_options(locale=locale)
-    await conversation.say("A talk with Ada Byron")
-    stop = await conversation.answer({"skip": True})
-    assert words in stop.outcome["text"]
-    assert not stop.values.get("selected_person")
-    assert not stop.values.get("returning")
-    assert script.count(label=LABEL) == 1
-    assert results(stop)[0].status == "success"
+    for locale, words in (("en", "Nobody was chosen"), ("fr", "Personne n'a"), ("es", "No se ha")):
+        conversation = people.with_options(locale=locale)
+        await conversation.say("A talk with Ada Byron")
+        before = len(script.requests)
+        stop = await conversation.answer({"skip": True})
+        assert words in stop.outcome["text"]
+        assert not stop.values.get("selected_person")
+        assert not stop.values.get("returning")
+        assert len(script.requests) == before
+        assert results(stop)[-1].status == "success"
 
 
 async def test_nobody_is_invented_for_an_unknown_name(
@@ -183,19 +184,19 @@ async def test_without_interactions_the_candidates_are_the_answer(
     assert stop.values["selected_person"] == {"id": "p-2", "name": "Ada Byron"}
 
 
-@pytest.mark.parametrize("person_id", ["p-3", "P-2", "Ada Byron"])
 async def test_an_id_that_was_not_listed_confirms_nobody(
-    people: Conversation, script: Script, database: TenantDatabase, person_id: str
+    people: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_namesakes(database)
     await add_person(database, "p-3", first_name="Zoe", last_name="Other")
     script.on(tool=TOOL).reply(look_up("Ada Byron"))
     conversation = people.with_options(interactions=False)
     await conversation.say("A talk with Ada Byron")
-    script.on(tool=TOOL).reply(look_up("Ada Byron", person_id=person_id), say("ANSWER"))
-    stop = await conversation.say("That one")
-    assert (results(stop)[-1].text, results(stop)[-1].status) == (UNKNOWN_ID, "error")
-    assert not stop.values.get("selected_person")
+    for person_id in ("p-3", "P-2", "Ada Byron"):
+        script.on(tool=TOOL).reply(look_up("Ada Byron", person_id=person_id), say("ANSWER"))
+        stop = await conversation.say("That one")
+        assert (results(stop)[-1].text, results(stop)[-1].status) == (UNKNOWN_ID, "error")
+        assert not stop.values.get("selected_person")
 
 
 async def test_a_listed_person_who_left_confirms_nobody(
@@ -259,24 +260,18 @@ async def test_a_broken_database_is_a_stable_error_and_the_agent_still_answers(
     assert stop.outcome["text"] == "This is a scripted answer."
 
 
-@pytest.mark.parametrize(
-    ("step", "text"),
-    [
-        (look_up("  "), NO_NAME),
-        (call(TOOL), "person_name"),
-        (call(TOOL, person_name=["Ada"]), "person_name"),
-    ],
-    ids=["blank", "missing", "wrong type"],
-)
 async def test_unusable_arguments_confirm_nobody(
-    people: Conversation, script: Script, database: TenantDatabase, step: Any, text: str
+    people: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_person(database, "p-1")
-    script.on(tool=TOOL).reply(step, say("ANSWER"))
-    stop = await people.say("A talk with Ada Byron")
-    assert all(result.status == "error" and text in result.text for result in results(stop))
-    assert not stop.values.get("selected_person")
-    assert stop.outcome["text"]
+    unusable = ((look_up("  "), NO_NAME), (call(TOOL), "person_name"), (call(TOOL, person_name=["Ada"]), "person_name"))
+    for step, text in unusable:
+        script.on(tool=TOOL).reply(step, say("ANSWER"))
+        stop = await people.say("A talk with Ada Byron")
+        assert results(stop)[-1].status == "error"
+        assert text in results(stop)[-1].text
+        assert not stop.values.get("selected_person")
+        assert stop.outcome["text"]
 
 
 @pytest.mark.parametrize("interactions", [True, False])
@@ -305,8 +300,11 @@ async def test_instructions_in_a_name_stay_data(people: Conversation, script: Sc
     assert not {"system", "developer"} & set(roles)
 
 
-async def test_the_tenant_can_not_exclude_the_last_tool(people: Conversation, script: Script) -> None:
-    agents = {"person_disambiguation": {"tool_exclusion": [TOOL]}}
-    config = TenantConfig.model_validate({"chatbot": {"agents": agents}})
-    await people.with_options(config=config).say("Hello")
-    assert TOOL in script.requests[0].tools
+async def test_a_tenant_can_exclude_the_look_up_but_not_every_tool(people: Conversation, script: Script) -> None:
+    tools = [TOOL, "suggest_simulation"]
+    for excluded, left in ([TOOL], tools[1:]), (tools, tools):
+        agents = {"person_disambiguation": {"tool_exclusion": excluded}}
+        config = TenantConfig.model_validate({"chatbot": {"agents": agents}})
+        await people.with_options(config=config).say("Hello")
+        offered = next(seen.tools for seen in reversed(script.requests) if seen.tools)
+        assert [name for name in offered if name in tools] == left

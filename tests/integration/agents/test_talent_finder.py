@@ -42,7 +42,7 @@ PYTHON = condition("skill", "Python")
 async def add_people(database: TenantDatabase) -> None:
     """Three in Lyon, of whom two know Python; one of these in Finance, and one asks."""
     await add_skill(database, "py", "Python", "Python programming")
-    lyon = {"location": "Lyon", "classification": "Professional", "work_mode": "hybrid"}
+    lyon: dict[str, Any] = {"location": "Lyon", "classification": "Professional", "work_mode": "hybrid"}
     await add_candidate(
         database,
         "p-1",
@@ -111,28 +111,24 @@ async def test_a_search_is_delivered_whole_as_a_card(
     assert stop.deltas == ""
 
 
-@pytest.mark.parametrize(
-    ("conditions", "found"),
-    [
-        ([PYTHON], {"p-1", "p-2"}),
-        ([condition("skill", "Python", "SQL")], {"p-1", "p-2", "p-3"}),
-        ([condition("skill", "Python", "SQL", operator="all")], {"p-1"}),
-        ([PYTHON, condition("role", "engineer")], {"p-2"}),
-        ([condition("employer", "globex")], {"p-1"}),
-        (
-            [condition("work_arrangement", "Hybride"), condition("classification", "professional")],
-            {"p-1", "p-2", "p-3"},
-        ),
-        ([PYTHON, condition("education", "PhD"), condition("experience_duration", "5 years")], {"p-1", "p-2"}),
-    ],
-)
+GROUPS: list[tuple[list[dict[str, Any]], set[str]]] = [
+    ([PYTHON], {"p-1", "p-2"}),
+    ([condition("skill", "Python", "SQL")], {"p-1", "p-2", "p-3"}),
+    ([condition("skill", "Python", "SQL", operator="all")], {"p-1"}),
+    ([PYTHON, condition("role", "engineer")], {"p-2"}),
+    ([condition("employer", "globex")], {"p-1"}),
+    ([condition("work_arrangement", "Hybride"), condition("classification", "professional")], {"p-1", "p-2", "p-3"}),
+    ([PYTHON, condition("education", "PhD"), condition("experience_duration", "5 years")], {"p-1", "p-2"}),
+]
+
+
 async def test_groups_are_anded_and_values_follow_their_operator(
-    talent: Conversation, script: Script, database: TenantDatabase, conditions: list[dict[str, Any]], found: set[str]
+    talent: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_people(database)
-    script.on(tool=TOOL).reply(search(*conditions))
-    stop = await talent.say("Whom do we have?")
-    assert set(list_ids(stop)) == found
+    script.on(tool=TOOL).reply(*(search(*conditions) for conditions, _ in GROUPS))
+    for conditions, found in GROUPS:
+        assert set(list_ids(await talent.say("Whom do we have?"))) == found, conditions
 
 
 async def test_ignored_conditions_are_said_and_never_searched(
@@ -182,26 +178,25 @@ async def test_other_tenants_and_the_person_who_asks_are_not_found(
     assert stop.outcome["cards"] == []
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        give({"rationales": [{"number": 1, "text": "An expert with 12 years of Python and a PhD."}]}),
-        give({"rationales": [{"number": 1, "text": "The perfect choice, hire now!"}, {"number": 9, "text": "Python"}]}),
-        give({"rationales": []}),
-        refuse(),
-        fail(400),
-    ],
-    ids=["claims", "no fact", "nothing", "refused", "failed"],
-)
+UNSUPPORTED_SENTENCES = [
+    give({"rationales": [{"number": 1, "text": "An expert with 12 years of Python and a PhD."}]}),
+    give({"rationales": [{"number": 1, "text": "The perfect choice, hire now!"}, {"number": 9, "text": "Python"}]}),
+    give({"rationales": []}),
+    refuse(),
+    fail(400),
+]
+
+
 async def test_a_sentence_that_is_not_supported_gives_way_to_the_facts(
-    talent: Conversation, script: Script, database: TenantDatabase, written: Any
+    talent: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_people(database)
     script.on(tool=TOOL).reply(search(PYTHON, condition("role", "analyst"), condition("education", "PhD")))
-    script.on(label=RATIONALES).reply(written)
-    stop = await talent.say("A Python analyst with a PhD")
-    [item] = stop.outcome["cards"][0]["items"]
-    assert item["rationale"] == "What matches: skills: Python; role, now or earlier: Data analyst."
+    script.on(label=RATIONALES).reply(*UNSUPPORTED_SENTENCES)
+    for _ in UNSUPPORTED_SENTENCES:
+        stop = await talent.say("A Python analyst with a PhD")
+        [item] = stop.outcome["cards"][0]["items"]
+        assert item["rationale"] == "What matches: skills: Python; role, now or earlier: Data analyst."
 
 
 async def test_the_model_that_phrases_sees_supported_facts_alone(
@@ -277,49 +272,38 @@ async def test_an_empty_search_without_conditions_asks_openly(
     assert stop.interrupts == []
 
 
-@pytest.mark.parametrize(
-    ("locale", "words"), [("en", "nobody who meets"), ("fr-CA", "personne qui"), ("es", "a nadie")]
-)
 async def test_a_skip_ends_the_request_without_anybody(
-    talent: Conversation, script: Script, database: TenantDatabase, locale: str, words: str
+    talent: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_people(database)
     script.on(tool=TOOL).reply(search(condition("location", "Berlin")))
-    conversation = talent.with_options(locale=locale)
-    await conversation.say("Berlin")
-    before = len(script.requests)
-    stop = await conversation.answer({"skip": True}, {"skip": True})
-    assert words in stop.outcome["text"]
-    assert stop.outcome["cards"] == []
-    assert len(script.requests) == before
+    for locale, words in (("en", "nobody who meets"), ("fr-CA", "personne qui"), ("es", "a nadie")):
+        conversation = talent.with_options(locale=locale)
+        await conversation.say("Berlin")
+        before = len(script.requests)
+        stop = await conversation.answer({"skip": True}, {"skip": True})
+        assert words in stop.outcome["text"]
+        assert stop.outcome["cards"] == []
+        assert len(script.requests) == before
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        (
-            give({"text": "I found nobody in Berlin. Perhaps another town?"}),
-            "I found nobody in Berlin. Perhaps another town?",
-        ),
-        (give({"text": "Ask Maria Schmidt, she knows it."}), "I found nobody who meets these conditions."),
-        (fail(400), "I found nobody who meets these conditions."),
-    ],
-    ids=["plain", "inventing", "failed"],
-)
 async def test_callers_without_interactions_get_an_answer_from_the_request_alone(
-    talent: Conversation, script: Script, database: TenantDatabase, written: Any, text: str
+    talent: Conversation, script: Script, database: TenantDatabase
 ) -> None:
     await add_people(database)
+    plain, fixed = "I found nobody in Berlin. Perhaps another town?", "I found nobody who meets these conditions."
     script.on(tool=TOOL).reply(search(condition("location", "Berlin"), query="Somebody in Berlin"))
-    script.on(label=NO_RESULT).reply(written)
-    stop = await talent.with_options(interactions=False).say("Berlin")
-    assert stop.interrupts == []
-    assert stop.outcome["text"].startswith(text)
-    assert stop.outcome["cards"] == []
-    [seen] = script.seen(label=NO_RESULT)
-    assert "Somebody in Berlin" in seen.text
-    assert not any(name in seen.text for name in ("Lovelace", "Turing", "Hopper"))
-    assert results(stop)[0].artifact is None
+    written = [give({"text": plain}), give({"text": "Ask Maria Schmidt, she knows it."}), fail(400)]
+    script.on(label=NO_RESULT).reply(*written)
+    for text in (plain, fixed, fixed):
+        stop = await talent.with_options(interactions=False).say("Berlin")
+        assert stop.interrupts == []
+        assert stop.outcome["text"].startswith(text)
+        assert stop.outcome["cards"] == []
+        assert results(stop)[0].artifact is None
+    for seen in script.seen(label=NO_RESULT):
+        assert "Somebody in Berlin" in seen.text
+        assert not any(name in seen.text for name in ("Lovelace", "Turing", "Hopper"))
 
 
 @pytest.mark.parametrize("broken", ["people", "embedding"])
@@ -347,24 +331,21 @@ async def test_a_failure_after_the_answers_keeps_the_exchange(
     assert "Rather Lyon" in stop.messages[4].text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ({"query": " "}, NO_REQUEST),
-        ({}, "query"),
-        ({"query": "x", "intent": {"criteria": [{"field": "salary", "values": ["1"]}]}}, "salary"),
-        ({"query": "x", "intent": {"criteria": [condition("skill", "x", operator="none")]}}, "operator"),
-    ],
-    ids=["blank", "missing", "unknown field", "unknown operator"],
-)
-async def test_unusable_arguments_find_nobody(
-    talent: Conversation, script: Script, arguments: dict[str, Any], text: str
-) -> None:
-    script.on(tool=TOOL).reply(call(TOOL, **arguments), say("ANSWER"))
-    stop = await talent.say("Whom?")
-    assert results(stop)[0].status == "error"
-    assert text in results(stop)[0].text
-    assert stop.outcome["cards"] == []
+UNUSABLE: list[tuple[dict[str, Any], str]] = [
+    ({"query": " "}, NO_REQUEST),
+    ({}, "query"),
+    ({"query": "x", "intent": {"criteria": [{"field": "salary", "values": ["1"]}]}}, "salary"),
+    ({"query": "x", "intent": {"criteria": [condition("skill", "x", operator="none")]}}, "operator"),
+]
+
+
+async def test_unusable_arguments_find_nobody(talent: Conversation, script: Script) -> None:
+    for arguments, text in UNUSABLE:
+        script.on(tool=TOOL).reply(call(TOOL, **arguments), say("ANSWER"))
+        stop = await talent.say("Whom?")
+        assert results(stop)[-1].status == "error"
+        assert text in results(stop)[-1].text
+        assert stop.outcome["cards"] == []
 
 
 async def test_a_call_beside_the_search_is_rejected_before_anything_runs(
@@ -404,17 +385,17 @@ async def test_instructions_in_a_profile_stay_data(
 async def test_skills_are_mapped_to_the_library(talent: Conversation, script: Script, database: TenantDatabase) -> None:
     await add_skill(database, "py", "Python", "Python programming")
     labels = ["PYTHON programming", "Underwater welding", " "]
-    script.on(tool=SKILLS_TOOL).reply(call(SKILLS_TOOL, skill_labels=labels), say("ANSWER"))
-    stop = await talent.say("How do we call these?")
     mapped = [{"label": "PYTHON programming", "mapped_label": "Python", "skill_code": "py"}]
-    assert json.loads(results(stop)[0].text) == mapped
-
-
-@pytest.mark.parametrize("arguments", [{}, {"skill_labels": []}])
-async def test_no_labels_map_to_nothing(talent: Conversation, script: Script, arguments: dict[str, Any]) -> None:
-    script.on(tool=SKILLS_TOOL).reply(call(SKILLS_TOOL, **arguments), say("ANSWER"))
-    stop = await talent.say("How do we call these?")
-    assert (results(stop)[0].text, results(stop)[0].status) == ("[]", "success")
+    cases: list[tuple[dict[str, Any], list[Any]]] = [
+        ({"skill_labels": labels}, mapped),
+        ({"skill_labels": []}, []),
+        ({}, []),
+    ]
+    for arguments, expected in cases:
+        script.on(tool=SKILLS_TOOL).reply(call(SKILLS_TOOL, **arguments), say("ANSWER"))
+        stop = await talent.say("How do we call these?")
+        assert results(stop)[-1].status == "success"
+        assert json.loads(results(stop)[-1].text) == expected
 
 
 async def test_equal_labels_are_found_without_embeddings_and_a_broken_library_is_an_error(

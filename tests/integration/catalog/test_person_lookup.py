@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from oria_runtime.catalog.person_lookup import PersonMatch, find_people, read_person
 from oria_runtime.db.pool import Pool, TenantDatabase
 from tests.support.database import create_tenant
@@ -30,28 +28,28 @@ async def add_people(database: TenantDatabase) -> None:
         await add_person(database, person_id, first_name=first, last_name=last, department="Sales", location="Lyon")
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("Zoe Muller", ["p-1"]),
-        ("mueller zoe", ["p-1"]),
-        ("Zoé", ["p-1"]),
-        ("Jean Pierre Fontaine", ["p-2"]),
-        ("Fontaine, Jean-Pierre", ["p-2"]),
-        ("王小明", ["p-3"]),
-        ("小明", ["p-3"]),
-        ("Петр Иваново", ["p-4"]),
-        ("Jhon Smiht", ["p-5"]),
-        ("J. Smith", ["p-5"]),
-        ("łukasz zolty", ["p-6"]),
-        ("Somebody Else", []),
-        ("", []),
-        ("' | ! & \\ %", []),
-    ],
-)
-async def test_names_are_found_as_people_write_them(database: TenantDatabase, asked: str, expected: list[str]) -> None:
+ASKED: list[tuple[str, list[str]]] = [
+    ("Zoe Muller", ["p-1"]),
+    ("mueller zoe", ["p-1"]),
+    ("Zoé", ["p-1"]),
+    ("Jean Pierre Fontaine", ["p-2"]),
+    ("Fontaine, Jean-Pierre", ["p-2"]),
+    ("王小明", ["p-3"]),
+    ("小明", ["p-3"]),
+    ("Петр Иваново", ["p-4"]),
+    ("Jhon Smiht", ["p-5"]),
+    ("J. Smith", ["p-5"]),
+    ("łukasz zolty", ["p-6"]),
+    ("Somebody Else", []),
+    ("", []),
+    ("' | ! & \\ %", []),
+]
+
+
+async def test_names_are_found_as_people_write_them(database: TenantDatabase) -> None:
     await add_people(database)
-    assert [match.person_id for match in await find(database, asked)] == expected
+    for asked, expected in ASKED:
+        assert [match.person_id for match in await find(database, asked)] == expected, asked
 
 
 async def test_the_best_match_comes_first_and_the_limit_holds(database: TenantDatabase) -> None:

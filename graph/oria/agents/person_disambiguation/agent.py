@@ -10,6 +10,8 @@ from graph.oria.agents.prompting import read_prompts
 from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
 from graph.oria.tools.person_disambiguation_tool import NAME as PERSON_TOOL
 from graph.oria.tools.person_disambiguation_tool import build_person_tool
+from graph.oria.tools.suggest_simulation import NAME as SIMULATION_TOOL
+from graph.oria.tools.suggest_simulation import build_simulation_tool
 from oria_runtime.turns.context import TurnContext
 
 ID: Final = "person_disambiguation"
@@ -18,10 +20,13 @@ ID: Final = "person_disambiguation"
 async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
     """The node `person_disambiguation_agent`."""
     definition = AgentDefinition(
-        id=ID, prompts=read_prompts(ID), build_tools=build_tools, interrupting=frozenset({PERSON_TOOL})
+        id=ID,
+        prompts=read_prompts(ID),
+        build_tools=build_tools,
+        interrupting=frozenset({PERSON_TOOL, SIMULATION_TOOL}),
     )
     return await run_specialist(definition, state, runtime)
 
 
-def build_tools(_: AgentRequest) -> Sequence[BaseTool]:
-    return [build_person_tool()]
+def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
+    return [build_person_tool(), build_simulation_tool(request.profile, request.selected_person)]
