@@ -17,6 +17,9 @@ USER_PARAMETERS = {
     "LargeModel": "LARGE_MODEL",
     "EmbeddingModel": "EMBEDDING_MODEL",
     "OpenAiBaseUrl": "OPENAI_BASE_URL",
+    "AzureOpenAiEndpoint": "AZURE_OPENAI_ENDPOINT",
+    "AzureOpenAiApiVersion": "AZURE_OPENAI_API_VERSION",
+    "CompatibleBaseUrl": "COMPATIBLE_BASE_URL",
     "LangfusePublicKey": "LANGFUSE_PUBLIC_KEY",
     "LangfuseHost": "LANGFUSE_HOST",
     "LogLevel": "LOG_LEVEL",
@@ -38,6 +41,10 @@ class Configuration:
         key = OFFLINE_KEY if self.model_url else user.get("OPENAI_API_KEY", OFFLINE_KEY)
         secrets = {
             "OpenAiSecretArn": key,
+            "AzureOpenAiSecretArn": user.get("AZURE_OPENAI_API_KEY", ""),
+            "OvhSecretArn": user.get("OVH_AI_ENDPOINTS_ACCESS_TOKEN", ""),
+            "CompatibleSecretArn": user.get("COMPATIBLE_API_KEY", ""),
+            "AnthropicSecretArn": user.get("ANTHROPIC_API_KEY", ""),
             "LangSmithSecretArn": user.get("LANGSMITH_API_KEY", ""),
             "LangfuseSecretArn": user.get("LANGFUSE_SECRET_KEY", ""),
         }

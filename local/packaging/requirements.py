@@ -15,6 +15,7 @@ LAYERS_BELOW: Mapping[str, Sequence[str]] = {
     "stream": ("base",),
     "graph": ("base",),
     "tracing": ("base", "graph"),
+    "anthropic": ("base", "graph"),
     "migrations": ("base", "graph"),
 }
 

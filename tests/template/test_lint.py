@@ -11,7 +11,6 @@ from tests.support.template import read_source, require_sam
 GIVEN_AT_DEPLOY = {
     "DatabaseSecretArn",
     "MigrationDatabaseSecretArn",
-    "OpenAiSecretArn",
     "PublicOrigin",
     "JwtIssuer",
     "JwtAudience",

@@ -27,7 +27,13 @@ PYTHONS = {"cp313-cp313", "py3-none", "py2.py3-none"}
 LATE: Mapping[str, tuple[str, ...]] = {
     "api": ("eld", "mangum", "cryptography.hazmat.primitives.ciphers.aead"),
     "stream": ("uvicorn", "eld", "cryptography.hazmat.primitives.ciphers.aead", "oria_runtime.http.mcp.server"),
-    "stage": ("langchain.agents", "langchain_openai", "langgraph.checkpoint.postgres.aio", "graph.oria.graph"),
+    "stage": (
+        "langchain.agents",
+        "langchain_openai",
+        "langchain_anthropic",
+        "langgraph.checkpoint.postgres.aio",
+        "graph.oria.graph",
+    ),
     "memory": ("langgraph.store.postgres.aio", "langchain_openai", "graph.oria.memory"),
     "turn_failed": ("graph.registry",),
     "sweep": ("graph.registry",),

@@ -11,7 +11,8 @@ TRACING = {
     ("secretsmanager:GetSecretValue", "LangSmithSecretArn"),
     ("secretsmanager:GetSecretValue", "LangfuseSecretArn"),
 }
-MODEL = {("secretsmanager:GetSecretValue", "OpenAiSecretArn")} | TRACING
+PROVIDERS = ("OpenAiSecretArn", "AzureOpenAiSecretArn", "OvhSecretArn", "CompatibleSecretArn", "AnthropicSecretArn")
+MODEL = {("secretsmanager:GetSecretValue", name) for name in PROVIDERS} | TRACING
 PUBLISH = ("events:PutEvents", "Bus")
 SEAL, UNSEAL = ("kms:GenerateDataKey", "ContextKey"), ("kms:Decrypt", "ContextKey")
 REPORT = ("lambda:InvokeFunction", "TurnFailedFunction")
