@@ -6,7 +6,7 @@ the person does not give up stays, and the tenant's own filters cannot be given 
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool
@@ -57,6 +57,16 @@ def build_search_opportunities_tool(profile: Profile | None) -> BaseTool:
     return search_opportunities
 
 
+class Searched(TypedDict):
+    """A finished search. JSON only: it is cached over a pause.
+
+    `changeable`: whether other criteria could find anything, which is not so where the tenant lets nothing through.
+    """
+
+    found: list[dict[str, Any]]
+    changeable: bool
+
+
 class Search:
     """One call of the tool."""
 
@@ -75,15 +85,17 @@ class Search:
             return await Reader(self.context).understand(self.request.query, self.profile)
 
         @task
-        async def search_once() -> list[dict[str, Any]]:
-            return [opportunity.model_dump(mode="json") for opportunity in await self.search(criteria, terms)]
+        async def search_once() -> Searched:
+            found = await self.search(criteria, terms)
+            dumped = [opportunity.model_dump(mode="json") for opportunity in found]
+            return {"found": dumped, "changeable": self.limits is not None}
 
         understanding = await understand_once()
         criteria = OpportunitySearchCriteria.model_validate(understanding["criteria"])
         terms = understanding["terms"]
-        found = [Opportunity.model_validate(stored) for stored in await search_once()]
-        # Where the tenant lets nothing through, no answer could change it.
-        if found or not self.context.turn.interactions or self.limits is None:
+        searched = await search_once()
+        found = [Opportunity.model_validate(stored) for stored in searched["found"]]
+        if found or not self.context.turn.interactions or not searched["changeable"]:
             return await self.present(found, criteria)
         options = list_options(criteria, self.context.turn.locale)
         change = ask_criteria(options, self.context.turn.locale, more=self.request.show_more_opportunities)

@@ -14,7 +14,7 @@ from tests.integration.agents.conftest import USER, Conversation, list_sent
 from tests.integration.search.rows import add_opportunity, add_skill
 from tests.support.database import create_tenant, execute
 from tests.support.people import add_person
-from tests.support.scripted_model import Script, call, call_all, call_raw, choose, fail, give, hang, say
+from tests.support.scripted_model import Script, Step, call, call_all, call_raw, choose, fail, give, hang, say
 
 TOOL = "search_opportunities_tool"
 AGENT = "langgraph.opportunity_search_agent"
@@ -142,6 +142,15 @@ async def test_every_criterion_narrows_the_search(
         assert words in rationale
 
 
+async def test_a_skill_that_the_library_does_not_know_is_asked_about_and_not_ignored(
+    conversation: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_openings(database, 2, skills=[PYTHON])
+    ask_for(script, skills=["Basket weaving"])
+    stop = await conversation.say("Data work with basket weaving")
+    assert [option["label"] for option in stop.questions[0]["options"]] == ["skills: Basket weaving"]
+
+
 async def test_the_tenants_filters_hold_whatever_is_asked_for(
     conversation: Conversation, script: Script, database: TenantDatabase
 ) -> None:
@@ -180,6 +189,22 @@ async def test_a_criterion_against_the_tenants_filter_finds_nothing_and_cannot_l
     assert list_items(stop.outcome["cards"][0]) == ["lyon"]
 
 
+async def test_a_profile_that_changes_during_the_pause_takes_no_answer_away(
+    conversation: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_person(database, USER, job_title="Analyst", location="Lyon")
+    await add_opportunity(database, "lyon", title="Data work", location="Lyon")
+    ask_for(script, locations=["Paris"])
+    limited = conversation.with_options(config=tenant_config(same_location=True))
+    await limited.say("Data work in Paris")
+    async with database.transaction() as connection:
+        await connection.execute("update people set location = null")
+    stop = await limited.answer({"option_ids": ["o1"]}, {"skip": True})
+    assert "no opportunity" in stop.outcome["text"]
+    kinds = [type(message) for message in stop.messages]
+    assert kinds == [HumanMessage, AIMessage, ToolMessage, AIMessage, HumanMessage, AIMessage]
+
+
 async def test_where_the_tenant_allows_nothing_nobody_is_asked(
     conversation: Conversation, script: Script, database: TenantDatabase
 ) -> None:
@@ -201,7 +226,7 @@ async def test_an_empty_search_pauses_with_the_criteria_that_were_used(
     assert [option["label"] for option in first["options"]] == [
         "type: poste",
         "lieu: Paris, Nantes",
-        "jours depuis la parution: 7",
+        "parue depuis (jours): 7",
     ]
     assert (first["input_type"], second["input_type"]) == ("multi_select", "text")
     assert stop.activities()[-1] == ("activity.completed", TOOL, "paused")
@@ -423,15 +448,25 @@ async def test_a_broken_database_is_a_stable_error_and_the_agent_still_answers(
     assert stop.activities()[-1] == ("activity.completed", TOOL, "error")
 
 
-@pytest.mark.parametrize("matching", [{"label": INTENT}, {"label": CRITERIA}, {"endpoint": "embeddings"}])
+@pytest.mark.parametrize(
+    ("matching", "step"),
+    [
+        ({"label": INTENT}, fail(400)),
+        ({"label": INTENT}, choose("neither")),
+        ({"label": CRITERIA}, fail(400)),
+        ({"label": CRITERIA}, give(NOTHING | {"kinds": ["gig"]})),
+        ({"endpoint": "embeddings"}, fail(400)),
+    ],
+    ids=["intent", "malformed intent", "criteria", "malformed criteria", "embedding"],
+)
 async def test_a_failed_model_is_the_same_error_and_never_an_unfiltered_search(
-    conversation: Conversation, script: Script, database: TenantDatabase, matching: dict[str, Any]
+    script: Script, database: TenantDatabase, matching: dict[str, Any], step: Step
 ) -> None:
     await add_person(database, USER, job_title="Analyst")
     await add_openings(database, 2)
     ask_for(script, locations=["Paris"])
-    script.on(**matching).reply(fail(400))
-    stop = await conversation.say("Data work in Paris")
+    script.on(**matching).reply(step)
+    stop = await Conversation(script, database, "opportunity_search").say("Data work in Paris")
     result = read_result(stop.messages)
     assert (result.text, result.status) == (FAILURE, "error")
     assert stop.outcome["cards"] == []

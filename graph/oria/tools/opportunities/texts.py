@@ -70,7 +70,7 @@ NAMES: Final[Mapping[str, Texts]] = {
     "companies": {"en": "company", "fr": "entreprise", "es": "empresa"},
     "languages": {"en": "working language", "fr": "langue de travail", "es": "idioma de trabajo"},
     "skills": {"en": "skills", "fr": "compétences", "es": "competencias"},
-    "posted_within_days": {"en": "days since posting", "fr": "jours depuis la parution", "es": "días publicados"},
+    "posted_within_days": {"en": "posted within (days)", "fr": "parue depuis (jours)", "es": "publicada hace (días)"},
     "posted": {"en": "posted on", "fr": "publiée le", "es": "publicada el"},
     "objective_skills": {
         "en": "skills of your objective",
