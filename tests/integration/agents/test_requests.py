@@ -12,6 +12,7 @@ from graph.oria.tools.opportunities.criteria import NO_CRITERIA
 from oria_runtime.db.pool import TenantDatabase
 from tests.integration.agents.conftest import USER, Conversation, list_sent
 from tests.integration.search.rows import add_opportunity
+from tests.support.candidates import add_candidate
 from tests.support.people import add_person
 from tests.support.scripted_model import Script, Seen, call, choose, decide, give, hang, say
 from tests.support.snapshots import assert_snapshot
@@ -114,6 +115,32 @@ async def test_requests_of_a_task(script: Script, database: TenantDatabase) -> N
     script.reset()
     await task_helper.with_options(interactions=False, thread="another").say("Help me")
     assert_snapshot(SNAPSHOTS / "task_helper_bare.json", [show(request) for request in script.requests])
+
+
+async def test_requests_of_a_talent_search(script: Script, database: TenantDatabase) -> None:
+    await add_candidate(database, "p-1", job_title="Analyst", location="Lyon")
+    talent = Conversation(script, database, "talent_finder")
+    lyon, berlin = ({"field": "location", "operator": "any", "values": [town]} for town in ("Lyon", "Berlin"))
+    script.on(tool="talent_finder_tool").reply(
+        call("talent_finder_tool", query="An analyst in Lyon", intent={"criteria": [lyon]}),
+        call("talent_finder_tool", query="An analyst in Berlin", intent={"criteria": [berlin]}),
+    )
+    script.on(label="talent_finder.change").reply(give({"criteria": [berlin]}))
+    await talent.say("An analyst in Lyon")
+    await talent.say("And in Berlin?")
+    await talent.answer({"skip": True}, {"text": "Berlin it must be"})
+    agents = [seen for seen in script.requests if seen.label.startswith("langgraph")]
+    own = script.seen(label="talent_finder.*", endpoint="chat")
+    assert_snapshot(SNAPSHOTS / "talent_search.json", [show(seen) for seen in (agents[0], *own)])
+
+
+async def test_requests_of_a_person_look_up(script: Script, database: TenantDatabase) -> None:
+    await add_person(database, "p-1", job_title="Analyst")
+    look_up = call("person_disambiguation_tool", person_name="Ada Byron")
+    script.on(tool="person_disambiguation_tool").reply(look_up, say("ANSWER"))
+    people = Conversation(script, database, "person_disambiguation")
+    await people.say("Prepare a talk with Ada Byron", requested_agent="person_disambiguation")
+    assert_snapshot(SNAPSHOTS / "person_look_up.json", [show(seen) for seen in script.requests])
 
 
 def old_turn(number: int) -> list[AnyMessage]:

@@ -55,7 +55,7 @@ class TalentCriterion(BaseModel):
     field: TalentField = Field(
         description="What the condition is about. Years of experience are `experience_duration`, degrees `education`."
     )
-    operator: Operator = Field("any", description="`any`: one of the values is enough. `all`: each is required.")
+    operator: Operator = Field(description="`any`: one of the values is enough. `all`: each is required.")
     values: list[str] = Field(
         description="Single values as the person wrote them; work arrangements as on_site, hybrid or remote."
     )
@@ -65,10 +65,10 @@ class TalentSearchIntent(BaseModel):
     """The conditions that the request states, and no others; empty when it states none."""
 
     model_config = ConfigDict(extra="forbid")
-    criteria: list[TalentCriterion] = Field(default_factory=list)
+    criteria: list[TalentCriterion]
 
 
-NO_INTENT: Final = TalentSearchIntent()
+NO_INTENT: Final = TalentSearchIntent(criteria=[])
 
 
 def bound_intent(intent: TalentSearchIntent) -> TalentSearchIntent:

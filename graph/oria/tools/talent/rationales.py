@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from langchain_core.messages import SystemMessage
+from pydantic import BaseModel, ConfigDict, Field
 
 from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import read_prompt
 from graph.oria.tools.clarification import clean
 from graph.oria.tools.opportunities.comparison import contains, unite
-from graph.oria.tools.opportunities.rationales import LINK, NUMBER, Rationales
+from graph.oria.tools.opportunities.rationales import LINK, NUMBER
 from graph.oria.tools.talent.evidence import Evidence
 from graph.oria.tools.talent.texts import SUPPORTED, UNSUPPORTED, write_named, write_values
 from graph.oria.untrusted import data_message, untrusted_content_policy
@@ -26,6 +27,21 @@ from oria_runtime.turns.context import TurnContext
 logger = logging.getLogger(__name__)
 
 LABEL: Final = "talent_finder.rationales"
+
+
+class TalentRationale(BaseModel):
+    """The text about one numbered colleague."""
+
+    model_config = ConfigDict(extra="forbid")
+    number: int
+    text: str = Field(description="One or two short sentences.")
+
+
+class TalentRationales(BaseModel):
+    """The texts about all of them."""
+
+    model_config = ConfigDict(extra="forbid")
+    rationales: list[TalentRationale]
 
 
 async def write_rationales(evidence: Sequence[Evidence], query: str, context: TurnContext) -> list[str]:
@@ -56,7 +72,7 @@ async def phrase_facts(evidence: Sequence[Evidence], query: str, context: TurnCo
     data = data_message("Matches", {"search": query, "colleagues": colleagues})
     try:
         written = await context.models.structured(
-            label=LABEL, schema=Rationales, messages=[system, data], timeout=TALENT_RATIONALE_SECONDS
+            label=LABEL, schema=TalentRationales, messages=[system, data], timeout=TALENT_RATIONALE_SECONDS
         )
     except ModelError as error:
         logger.warning("talent rationales unavailable: listing the facts", extra={"error": error.code})
