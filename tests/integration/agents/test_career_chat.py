@@ -5,6 +5,8 @@ import json
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from graph.oria.tools.get_objective_tool import FAILURE as OBJECTIVE_FAILURE
+from graph.oria.tools.get_objective_tool import NAME as OBJECTIVE
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import StageFailedError
 from oria_runtime.tenancy.tenants import TenantConfig
@@ -236,3 +238,33 @@ async def test_the_summary_is_attached_as_data_and_only_to_the_request(
     stop = await career_chat.say("Hello", summary="The person wants to lead a team.")
     assert "The person wants to lead a team." in script.requests[0].text
     assert not any("lead a team" in str(message.content) for message in stop.messages)
+
+
+@pytest.mark.parametrize("pausing", ["get_objective_tool", "suggest_simulation"])
+async def test_no_call_runs_beside_one_that_may_pause(
+    career_chat: Conversation, script: Script, database: TenantDatabase, pausing: str
+) -> None:
+    await add_person(database, USER, job_title="Analyst", sections=SECTIONS)
+    arguments = {"request": "Practise a talk"} if pausing == "suggest_simulation" else {}
+    both = call_all((pausing, arguments), (PROFILE, {"need_objectives": True}))
+    script.on(tool=pausing).reply(both, call(PROFILE, need_objectives=True), say("ANSWER"))
+    stop = await career_chat.say("Practise with me")
+    results = [message for message in stop.messages if isinstance(message, ToolMessage)]
+    assert [(result.name, result.status) for result in results] == [
+        (pausing, "error"),
+        (PROFILE, "error"),
+        (PROFILE, "success"),
+    ]
+
+
+async def test_a_failing_objective_look_up_ends_at_the_agents_boundary(
+    career_chat: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    objectives = [{"id": "o1", "title": "Lead a team"}, {"id": "o2", "title": "Learn Spanish"}]
+    await add_person(database, USER, job_title="Analyst", sections={"objectives": objectives})
+    script.on(tool=OBJECTIVE).reply(call(OBJECTIVE, title="Manage people"), say("ANSWER"))
+    script.on(endpoint="embeddings").reply(fail(400))
+    stop = await career_chat.with_options(interactions=False).say("Let us work on managing people")
+    result = stop.messages[2]
+    assert isinstance(result, ToolMessage)
+    assert (result.name, result.status, result.text) == (OBJECTIVE, "error", OBJECTIVE_FAILURE)

@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from graph.oria.routing import PROFILE_CARD
 from graph.oria.tools.display_user_profile_tool import FAILURE, NO_PROFILE
+from graph.oria.tools.profile_analysis.evidence import Gap
+from graph.oria.tools.profile_analysis.generation import Generation
+from graph.oria.tools.profile_analysis.objectives import write_objectives
 from graph.oria.window import CARD_TYPE_KEY, find_last_card
 from oria_runtime.catalog.skill_scores import LOCK_SCORE_SQL
 from oria_runtime.db.pool import TenantDatabase
@@ -197,6 +201,15 @@ async def test_objectives_fail_alone(
     assert card["narrative"]["summary"] == WRITTEN_COPY["summary"]
 
 
+async def test_objectives_that_take_too_long_are_left_out(
+    profile_analysis: Conversation, script: Script, caplog: pytest.LogCaptureFixture
+) -> None:
+    script.on(label=OBJECTIVES).reply(hang())
+    generation = Generation({}, profile_analysis.build_context("Analyse my profile").models, "en")
+    assert await write_objectives(generation, [Gap("py", "Python", 2, 4)], seconds=0.1) == {}
+    assert [record.__dict__["error"] for record in caplog.records] == ["model_timeout"]
+
+
 async def test_a_profile_without_gaps_asks_for_no_objectives(
     profile_analysis: Conversation, script: Script, database: TenantDatabase
 ) -> None:
@@ -287,7 +300,7 @@ async def test_the_plan_is_worked_out_from_the_card_in_history(
     result = stop.messages[2]
     assert isinstance(result, ToolMessage)
     assert result.artifact == {CARD_TYPE_KEY: "profile_analysis"}
-    assert find_last_card(stop.messages) == "profile_analysis"
+    assert find_last_card(stop.messages) == PROFILE_CARD
     assert json.loads(result.text) == {key: value for key, value in stop.outcome["cards"][0].items() if key != "type"}
     script.reset()
     script.on(where=lambda seen: not seen.tools).reply(say("First, one tested script a week."))

@@ -1,9 +1,11 @@
 """The deterministic parts of the profile analysis: normalized evidence, gaps by priority, words without a model."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
+from graph.oria.tools.profile_analysis import texts
 from graph.oria.tools.profile_analysis.card import build_card, build_topics, write_text
 from graph.oria.tools.profile_analysis.evidence import list_gaps, normalize, write_evidence
 from graph.oria.tools.profile_analysis.narrative import build_narrative
@@ -107,6 +109,13 @@ def test_the_words_without_a_model_come_from_the_data_in_the_persons_language(lo
     assert narrative.strengths == ["SQL", "c"]
     assert not narrative.generated
     assert "Analyst" not in build_narrative(build_profile(job_title=None, interests=["art"]), 0, locale).summary
+
+
+@pytest.mark.parametrize("name", [name for name in vars(texts) if name.isupper()])
+def test_fixed_texts_say_the_same_in_three_languages(name: str) -> None:
+    written = getattr(texts, name)
+    assert list(written) == ["en", "fr", "es"]
+    assert len({tuple(sorted(re.findall(r"{\w+}", text))) for text in written.values()}) == 1
 
 
 def test_a_card_without_figure_gaps_and_strengths_is_still_one() -> None:

@@ -44,12 +44,14 @@ class Objective:
     description: str
 
 
-async def write_objectives(generation: Generation, gaps: Sequence[Gap]) -> dict[str, Objective]:
+async def write_objectives(
+    generation: Generation, gaps: Sequence[Gap], seconds: float = ANALYSIS_OBJECTIVES_SECONDS
+) -> dict[str, Objective]:
     """Objectives by the code of their gap; none without gaps, and none when the model is too slow or fails."""
     if not gaps:
         return {}
     try:
-        written = await generation.write(TASK, WrittenObjectives, ANALYSIS_OBJECTIVES_SECONDS)
+        written = await generation.write(TASK, WrittenObjectives, seconds)
     except ModelError as error:
         logger.warning("objectives unavailable: the card goes without", extra={"error": error.code})
         return {}

@@ -17,6 +17,7 @@ from oria_runtime.catalog.people import Profile
 from oria_runtime.db.text import clean_text
 from oria_runtime.models.client import deadline
 from oria_runtime.models.errors import ModelMalformedError
+from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 
 LABEL: Final = "task_helper.guidance"
@@ -33,7 +34,7 @@ async def write_guidance(
     known = gather_context(profile, messages)
     budget = choose_budget(question)
     request: list[AnyMessage] = [
-        SystemMessage(write_rules(context, budget, is_general=not known)),
+        write_rules(context, budget, is_general=not known),
         *([data_message("Context", known)] if known else []),
         HumanMessage(question),
     ]
@@ -55,7 +56,7 @@ def gather_context(profile: Profile | None, messages: Sequence[AnyMessage]) -> d
     return {name: value for name, value in (("person", person), ("conversation", conversation)) if value}
 
 
-def write_rules(context: TurnContext, budget: int, *, is_general: bool) -> str:
+def write_rules(context: TurnContext, budget: int, *, is_general: bool) -> SystemMessage:
     """The instructions: the same for everybody first, then the tenant's and the request's."""
     config = context.tenant.config
     company = config.company_name or context.tenant.name
@@ -66,4 +67,4 @@ def write_rules(context: TurnContext, budget: int, *, is_general: bool) -> str:
         *([GENERAL] if is_general else []),
     ]
     request = "\n".join(["This request:", *(f"- {line}" for line in lines)])
-    return "\n\n".join((read_prompt("task_helper/guidance"), untrusted_content_policy(), request))
+    return write_prompt(f"{read_prompt('task_helper/guidance')}\n\n{untrusted_content_policy()}", request)
