@@ -11,7 +11,7 @@ from oria_runtime.turns.models import EventType, Turn, TurnStatus
 from tests.integration.agents.conftest import list_sent
 from tests.support.engine import USER
 from tests.support.oria_engine import GATE
-from tests.support.scripted_model import Script, choose, cut, fail, give, hang, malformed, refuse, say
+from tests.support.scripted_model import Script, choose, cut, fail, give, hang, malformed, say
 from tests.support.simulations import ASSESSMENT, COUNTERPART, PRIVATE, SimulationEngine, judgement, read_card
 
 END = "End the simulation."
@@ -118,10 +118,9 @@ async def test_a_button_ends_it_in_any_words(engine: SimulationEngine, script: S
     assert '"Finish"' not in asked.text.replace("\\", "")
 
 
-@pytest.mark.parametrize("line", ["Stop.", "Let us end the simulation of numbers in the report.", "Fin"])
-async def test_a_line_of_the_talk_does_not_end_it(engine: SimulationEngine, script: Script, line: str) -> None:
+async def test_a_line_of_the_talk_does_not_end_it(engine: SimulationEngine, script: Script) -> None:
     await engine.begin()
-    await engine.run(line)
+    await engine.run("Stop. Let us end the simulation of numbers in the report.")
     assert (script.count(label=COUNTERPART), script.count(label=ASSESSMENT)) == (1, 0)
 
 
@@ -183,10 +182,7 @@ async def test_orders_in_a_line_change_nothing(engine: SimulationEngine, script:
     "step",
     [
         give(judgement(outcomes=[])),
-        give(judgement(skills=[*judgement()["skills"], judgement()["skills"][0]])),
-        give(judgement(summary=" ")),
         malformed(),
-        fail(400),
     ],
 )
 async def test_a_failed_assessment_leaves_the_talk_to_be_assessed(
@@ -202,7 +198,7 @@ async def test_a_failed_assessment_leaves_the_talk_to_be_assessed(
     assert (card["type"], card["exchanges"]) == ("simulation_assessment", 1)
 
 
-@pytest.mark.parametrize("step", [fail(400), cut(), refuse(), say(" ")])
+@pytest.mark.parametrize("step", [cut(), say(" ")])
 async def test_a_failed_line_is_no_part_of_the_talk(engine: SimulationEngine, script: Script, step: Any) -> None:
     await engine.begin()
     await engine.play()
@@ -238,14 +234,14 @@ async def test_a_cancelled_assessment_leaves_the_talk_open(engine: SimulationEng
     assert (await engine.play()).status is TurnStatus.COMPLETED
 
 
-@pytest.mark.parametrize("decision", ["block", "doubt"])
-async def test_the_gate_judges_every_line(engine: SimulationEngine, script: Script, decision: str) -> None:
+async def test_the_gate_judges_every_line(engine: SimulationEngine, script: Script) -> None:
     await engine.begin()
     await engine.play()
-    script.on(label=GATE, times=1).reply(choose(decision))
-    turn = await engine.run("Something forbidden.")
-    assert turn.outcome is not None
-    assert (turn.status, turn.outcome["decision"]) == (TurnStatus.BLOCKED, decision)
+    for decision in ("block", "doubt"):
+        script.on(label=GATE, times=1).reply(choose(decision))
+        turn = await engine.run("Something forbidden.")
+        assert turn.outcome is not None
+        assert (turn.status, turn.outcome["decision"]) == (TurnStatus.BLOCKED, decision)
     await engine.play()
     assert "Something forbidden" not in script.seen(label=COUNTERPART)[-1].text
     script.on(label=ASSESSMENT).reply(give(judgement()))
@@ -267,19 +263,6 @@ async def test_nothing_said_is_kept_in_the_thread_and_memory_does_not_run(engine
     await engine.play(3)
     assert "three days late" not in json.dumps(await engine.state(), default=str)
     assert not [event for event in engine.bus.history[-9:] if event.detail_type == "turn.approved"]
-
-
-async def test_a_long_talk_is_shown_in_a_window(engine: SimulationEngine, script: Script) -> None:
-    await engine.begin(estimated_minutes=45)
-    await engine.play(18)
-    sent = [message for message in list_sent(script.seen(label=COUNTERPART)[-1]) if message["role"] != "system"]
-    assert len(sent) <= 33
-    text = json.dumps(sent)
-    assert "You wanted to see me?" in text
-    assert "days late, 0." not in text
-    script.on(label=ASSESSMENT).reply(give(judgement()))
-    await engine.run(END)
-    assert "days late, 0." in script.seen(label=ASSESSMENT)[0].text
 
 
 async def test_private_parts_reach_no_client_while_it_is_played(engine: SimulationEngine, script: Script) -> None:

@@ -14,8 +14,9 @@ from oria_runtime.turns.models import Answer, TurnStatus
 from oria_runtime.turns.simulations import start_simulation
 from tests.support.database import create_tenant
 from tests.support.engine import USER
+from tests.support.oria_engine import GATE, SUPERVISOR
 from tests.support.people import add_person
-from tests.support.scripted_model import Script, call_all, fail, give, hang, malformed, say
+from tests.support.scripted_model import Script, call, call_all, choose, fail, give, hang, malformed, say
 from tests.support.simulations import (
     AGENT,
     BRIEF,
@@ -158,8 +159,6 @@ async def test_the_confirmed_person_counts_with_the_exact_id(engine: SimulationE
     "scenario",
     [
         draft(expected_outcomes=[" ", ""]),
-        draft(skills=[{"title": "Giving feedback", "catalogue_number": None, "criteria": []}]),
-        draft(opening_line="\x00 "),
         {"title": "no scenario"},
     ],
 )
@@ -232,3 +231,21 @@ async def test_rows_of_another_tenant_are_not_seen(engine: SimulationEngine, poo
         assert await (await connection.execute("select * from simulations")).fetchall() == []
     with pytest.raises(NotFoundError):
         await start_simulation(other, USER, "simulation", row["id"])
+
+
+async def test_a_person_confirmed_by_the_look_up_is_the_counterpart(engine: SimulationEngine, script: Script) -> None:
+    """Two namesakes: the look-up asks, the supervisor goes on with the request, and the exact id is kept."""
+    await add_colleagues(engine, "Marc Leroy", "Marc Leroy")
+    prepare(script, "Marc")
+    look_up = call("person_disambiguation_tool", person_name="Marc")
+    script.on(label="langgraph.person_disambiguation_agent", tool="person_disambiguation_tool").reply(look_up)
+    script.on(label=SUPERVISOR).reply(choose("person_disambiguation"), choose("career_chat"))
+    paused = await engine.run("I want to practise feedback with Marc")
+    assert paused.outcome is not None
+    [question] = paused.outcome["interaction"]["questions"]
+    second = next(option["id"] for option in question["options"] if "Job 2" in option["label"])
+    await engine.answer(paused, Answer(question["id"], option_ids=[second]))
+    await engine.drain()
+    card = read_card(await engine.turn(paused.id))
+    assert card["counterpart"] == {"role": "colleague in finance", "person_id": "c2", "name": "Marc Leroy"}
+    assert script.count(label=GATE) == 1
