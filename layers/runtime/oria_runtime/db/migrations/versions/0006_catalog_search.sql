@@ -202,36 +202,38 @@ begin atomic
 end;
 
 -- Ranking looks at every row found, and a word that half of the rows have finds them all while it tells little. So the
--- rarest words of a question find, as many as together find some `ranked` rows of the tenant, at least one; all of its words
--- rank what was found. How frequent a word is, is read off about 2,000 rows of the table, the same ones each time.
-create function rare_lexemes(searched regclass, tenant uuid, lexemes text[], ranked int) returns text[]
+-- rarest words of a question find, as many as together find some `ranked` rows of those under the condition, at least one;
+-- all of its words rank what was found. How frequent a word is, is read off 200 pages, the same ones each time.
+create function rare_lexemes(searched regclass, condition text, lexemes text[], ranked int) returns text[]
 language plpgsql stable set search_path = {schema}, pg_temp as $$
 declare
-    size constant real := (select greatest(reltuples, 2000) from pg_class where oid = searched);
+    share constant float := greatest(1, pg_relation_size(searched) / current_setting('block_size')::float / 200);
     rare text[];
 begin
     execute format(
         'with sample as materialized (
-            select search from %s tablesample system (100 * 2000 / %s) repeatable (0) where tenant_id = $1
+            select search from %s tablesample system (100 / %s) repeatable (0) where %s
         ), asked as materialized (
-            select lexeme, any_lexeme(array[lexeme]) as query from unnest($2) as lexeme
+            select lexeme, any_lexeme(array[lexeme]) as query from unnest($1) as lexeme
         ), counted as (
-            select lexeme, count(sample) * %s / 2000 as hits
+            select lexeme, count(sample) * %s as hits
             from asked left join sample on sample.search @@ asked.query
             group by lexeme
         ), added as (
             select lexeme, hits, sum(hits) over (order by hits, lexeme) as total from counted
         )
-        select array_agg(lexeme) from added where total <= $3 or total = hits', searched, size, size)
-    into rare using tenant, lexemes, ranked;
+        select array_agg(lexeme) from added where total <= $2 or total = hits', searched, share, condition, share)
+    into rare using lexemes, ranked;
     return rare;
 end $$;
 
 -- How many rows are better compared one by one. Where f of n rows pass the filters, the index looks at some k n / f rows to
--- find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right.
+-- find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right. Above that the index
+-- needs no more than sqrt(k n) rows, unless the filters and the question point to different corners: at twice as many it
+-- gives up, and the search is exact after all. 2,000 rows take some 25 ms.
 create function exact_rows(searched regclass, wanted int) returns int
 language sql stable parallel safe
-return (select greatest(1000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
+return (select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
 
 -- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that the
 -- planner puts it into the searches' queries and their indexes are used.
@@ -273,12 +275,13 @@ language plpgsql stable security definer set search_path = {schema}, pg_temp as 
 #variable_conflict use_column
 declare
     tenant uuid := current_tenant();
-    lexemes text[] := list_lexemes(words);
-    ranked constant int := 5000;
+    ranked constant int := 3000;
+    condition text := concat_ws(
+        ' and ', format('tenant_id = %L', tenant), 'language = any (' || quote_literal(languages) || ')',
+        'level = any (' || quote_literal(levels) || ')', 'format = any (' || quote_literal(formats) || ')',
+        'duration_minutes <= ' || max_minutes);
+    lexemes text[] := rare_lexemes('trainings', condition, list_lexemes(words), ranked);
 begin
-    if (select count(*) from (select from trainings where tenant_id = tenant and active limit ranked + 1) as counted) > ranked then
-        lexemes := rare_lexemes('trainings', tenant, lexemes, ranked);
-    end if;
     return query
         with asked as materialized (
             select config, any_word_query(config, words) as query
@@ -312,6 +315,7 @@ declare
         where embedding_model = model and embedding is not null limit few + 1);
 begin
     if cardinality(nearest) > few then
+        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
             select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
             where embedding_model = model and embedding is not null
@@ -338,12 +342,10 @@ language plpgsql stable security definer set search_path = {schema}, pg_temp as 
 declare
     tenant uuid := current_tenant();
     wanted tsquery := facet_query(tenant, groups);
-    lexemes text[] := list_lexemes(words);
-    ranked constant int := 5000;
+    ranked constant int := 3000;
+    condition text := concat_ws(' and ', format('tenant_id = %L', tenant), 'facets @@ ' || quote_literal(wanted));
+    lexemes text[] := rare_lexemes('people', condition, list_lexemes(words), ranked);
 begin
-    if (select count(*) from (select from people where tenant_id = tenant and (wanted is null or facets @@ wanted) limit ranked + 1) as counted) > ranked then
-        lexemes := rare_lexemes('people', tenant, lexemes, ranked);
-    end if;
     return query
         with asked as materialized (
             select config, any_word_query(config, words) as query
@@ -377,6 +379,7 @@ declare
         where embedding_model = model and embedding is not null limit few + 1);
 begin
     if cardinality(nearest) > few then
+        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
             select id from people_within(tenant, wanted, excluded)
             where embedding_model = model and embedding is not null
@@ -416,12 +419,10 @@ language plpgsql stable security definer set search_path = {schema}, pg_temp as 
 declare
     tenant uuid := current_tenant();
     wanted tsquery := facet_query(tenant, groups);
-    lexemes text[] := list_lexemes(words);
-    ranked constant int := 5000;
+    ranked constant int := 3000;
+    condition text := concat_ws(' and ', format('tenant_id = %L', tenant), 'facets @@ ' || quote_literal(wanted));
+    lexemes text[] := rare_lexemes('opportunities', condition, list_lexemes(words), ranked);
 begin
-    if (select count(*) from (select from opportunities where tenant_id = tenant and (wanted is null or facets @@ wanted) limit ranked + 1) as counted) > ranked then
-        lexemes := rare_lexemes('opportunities', tenant, lexemes, ranked);
-    end if;
     return query
         with asked as materialized (
             select config, any_word_query(config, words) as query
@@ -456,6 +457,7 @@ declare
         where embedding_model = model and embedding is not null limit few + 1);
 begin
     if cardinality(nearest) > few then
+        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
             select id from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
             where embedding_model = model and embedding is not null
