@@ -1,4 +1,4 @@
-"""The event streams of turns, served by uvicorn: AWS's Python runtime cannot stream, and Mangum buffers (run.sh)."""
+"""The event streams of turns, and MCP, by uvicorn: AWS's Python runtime cannot stream, and Mangum buffers (run.sh)."""
 
 from fastapi import FastAPI
 

@@ -18,7 +18,7 @@ from tests.integration.http.issuer import Issuer
 from tests.integration.http.worker import complete
 
 # Both generations of the protocol: with the initialize handshake, and with self-contained requests.
-MODES = ("legacy", "2026-07-28")
+both_generations = pytest.mark.parametrize("client", ["legacy", "2026-07-28"], indirect=True)
 HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
 
 
@@ -110,14 +110,14 @@ def token(issuer: Issuer, tenant: UUID) -> str:
     return issuer.token(tenant, "ada")
 
 
-@pytest.fixture(params=MODES)
+@pytest.fixture
 async def client(request: pytest.FixtureRequest, address: str, token: str) -> AsyncIterator[Client]:
-    """Ada's client, of both generations. It lives in one task: a fixture is entered and left in two."""
+    """Ada's client. It lives in one task: a fixture is entered and left in two."""
     connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
     leaving = asyncio.Event()
 
     async def hold() -> None:
-        async with connect_mcp(address, token, request.param) as client:
+        async with connect_mcp(address, token, getattr(request, "param", "legacy")) as client:
             connected.set_result(client)
             await leaving.wait()
 

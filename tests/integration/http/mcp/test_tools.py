@@ -1,4 +1,4 @@
-"""tools/list and tools/call: what is offered, what runs, what comes back, in both generations of the protocol."""
+"""tools/list and tools/call: what is offered, what runs, what comes back."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,15 @@ from oria_runtime.turns.events import append_events
 from oria_runtime.turns.models import Event, EventType
 from tests.integration.http.conftest import REGISTRY, RecordingBus, join_apps, serve
 from tests.integration.http.issuer import Issuer
-from tests.integration.http.mcp.conftest import Steps, call_while, connect_mcp, find_turn, read_turns, text_of
+from tests.integration.http.mcp.conftest import (
+    Steps,
+    both_generations,
+    call_while,
+    connect_mcp,
+    find_turn,
+    read_turns,
+    text_of,
+)
 from tests.integration.http.worker import block, complete, emit, fail, lock, pause
 from tests.support.database import create_tenant
 
@@ -44,6 +52,7 @@ def with_key(key: Any) -> RequestParamsMeta:
     return cast("RequestParamsMeta", {"oria/idempotency-key": key})
 
 
+@both_generations
 async def test_every_enabled_agent_is_a_tool(client: Client, database: TenantDatabase) -> None:
     tools = (await client.list_tools()).tools
     assert [(tool.name, tool.title, tool.description) for tool in tools] == [
@@ -63,6 +72,7 @@ async def test_every_enabled_agent_is_a_tool(client: Client, database: TenantDat
     assert [tool.name for tool in tools] == ["training_finder", "sealing.training_finder"]
 
 
+@both_generations
 async def test_call_is_a_turn_of_the_agent_that_may_not_pause(client: Client, database: TenantDatabase) -> None:
     result = await call_while(client, database, arguments={"message": "Bonjour à tous", "locale": "fr"})
     (turn,) = await read_turns(database)
@@ -96,6 +106,7 @@ async def test_turn_is_dispatched(client: Client, database: TenantDatabase, bus:
     ]
 
 
+@both_generations
 async def test_disabled_and_unknown_agents_run_nothing(client: Client, database: TenantDatabase) -> None:
     await narrow(database)
     for name in ("career_chat", "nobody", "oria.training_finder", "", "x" * 5000, "career\x00chat"):
@@ -119,6 +130,7 @@ WRONG: Sequence[tuple[dict[str, object], str]] = (
 )
 
 
+@both_generations
 async def test_wrong_arguments_are_a_result_that_says_where(client: Client, database: TenantDatabase) -> None:
     for arguments, place in WRONG:
         result = await client.call_tool("career_chat", arguments)
@@ -199,6 +211,7 @@ async def test_active_turn_of_a_conversation_is_named(client: Client, database: 
     assert f"turn_id: {turn['id']}" in text_of(refused[0])
 
 
+@both_generations
 async def test_progress_names_stages_and_activities_and_nothing_else(client: Client, database: TenantDatabase) -> None:
     async def work(turn: UUID) -> None:
         await append(database, turn, Event(EventType.STAGE_STARTED, {"stage": "gate"}))
@@ -215,6 +228,7 @@ async def test_progress_names_stages_and_activities_and_nothing_else(client: Cli
     assert numbers == sorted(set(numbers))
 
 
+@both_generations
 async def test_silence_repeats_the_last_message(client: Client, database: TenantDatabase) -> None:
     async def work(turn: UUID) -> None:
         await append(database, turn, Event(EventType.STAGE_STARTED, {"stage": "gate"}))
@@ -238,6 +252,7 @@ async def test_calls_with_one_key_are_one_turn(client: Client, database: TenantD
     assert len(await read_turns(database)) == 1
 
 
+@both_generations
 async def test_client_that_leaves_cancels_nothing_and_finds_its_turn_again(
     client: Client, database: TenantDatabase
 ) -> None:
