@@ -73,6 +73,6 @@ ANTHROPIC = Provider(
     {"provider": "anthropic", "model": "claude-haiku-5-5"},
     "messages",
     "/v1/messages",
-    ("x-api-key", "anthropic-key"),
+    ("authorization", "Bearer anthropic-key"),
 )
 PROVIDERS = (RESPONSES, COMPLETIONS, AZURE_RESPONSES, AZURE_COMPLETIONS, OVH, COMPATIBLE, ANTHROPIC)

@@ -118,7 +118,7 @@ async def test_an_answer_comes_by_the_providers_own_way_and_is_counted(
     (seen,) = script.requests
     assert (seen.endpoint, seen.path, seen.label) == (provider.endpoint, provider.path, LABEL)
     header, value = provider.key
-    assert seen.headers.get(header, seen.headers.get("authorization", "").removeprefix("Bearer ")) == value
+    assert seen.headers[header] == value
     assert seen.prompt is not None
     assert (seen.prompt.system_text, seen.prompt.latest_user_text) == ("Be brief.", "hello")
     price = pytest.approx((600 * 0.1 + 400 * 0.01 + 200 * 0.5) / 1e6) if provider.priced else None
@@ -297,6 +297,29 @@ async def test_a_decision_that_fails_switches_neither_provider_nor_path(
         await decide(models, timeout=0.4 if reason == "timeout" else 5.0)
     assert raised.value.reason == reason
     assert [seen.path for seen in script.requests] == [provider.path] * requests
+
+
+@SDKS
+async def test_a_missing_key_is_an_access_error_before_any_request(script: Script, provider: Provider) -> None:
+    keys = {"OPENAI_API_KEY": "", "AZURE_OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
+    config = TenantConfig.model_validate(provider.configure(script))
+    chat = build_models(ModelSettings(), config, environ={**script.environ, **keys}).chat("mini", LABEL)
+    with pytest.raises(ModelAccessError, match="_API_KEY is not set"):
+        await chat.ainvoke("hello")
+    assert not script.requests
+
+
+@SDKS
+async def test_the_variables_that_sdks_read_by_themselves_change_nothing(
+    script: Script, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_URL", "ANTHROPIC_BASE_URL", "AZURE_OPENAI_ENDPOINT", "OPENAI_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_AD_TOKEN", "LANGSMITH_GATEWAY", "OPENAI_API_VERSION"):
+        monkeypatch.setenv(name, "other")
+    assert (await ask(build(script, provider))).text
+    (seen,) = script.requests
+    assert (seen.path, seen.headers[provider.key[0]]) == (provider.path, provider.key[1])
 
 
 async def decide(models: Models, timeout: float = 5.0) -> str:  # noqa: ASYNC109

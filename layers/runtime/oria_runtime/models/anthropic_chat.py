@@ -7,9 +7,9 @@ from anthropic import AsyncAnthropic
 from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from pydantic import SecretStr
+from pydantic import PrivateAttr, SecretStr
 
-from oria_runtime.models.providers import Endpoint
+from oria_runtime.models.providers import NO_KEY, Endpoint
 from oria_runtime.models.task_model import TaskModel
 from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
 
@@ -17,13 +17,15 @@ from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
 class AnthropicTaskChat(TaskModel, ChatAnthropic):
     """ChatAnthropic for one task label."""
 
+    _endpoint: Endpoint = PrivateAttr()
+
     @cached_property
     def _async_client(self) -> AsyncAnthropic:
         # ChatAnthropic's own has connections for the life of the process, whatever its event loop, and no timeout.
         client = open_client()
         return AsyncAnthropic(
-            api_key=self.anthropic_api_key.get_secret_value(),
-            base_url=self.anthropic_api_url,
+            api_key=self._endpoint.require_key(),
+            base_url=self._endpoint.base_url,
             max_retries=self.max_retries,
             default_headers=self.default_headers,
             http_client=client,
@@ -51,11 +53,14 @@ def declare_called(messages: list[BaseMessage]) -> dict[str, Any]:
 
 
 def build_anthropic_chat(endpoint: Endpoint, label: str, **settings: Any) -> AnthropicTaskChat:
-    """A chat model of Anthropic. Raises ModelAccessError without a key, which the SDK would look for elsewhere."""
-    return AnthropicTaskChat(
+    """A chat model of Anthropic. A missing key fails at the first call, as with the others."""
+    chat = AnthropicTaskChat(
+        # Both are given so that no other variable of the environment counts; the client takes them from the endpoint.
         base_url=endpoint.base_url,
-        api_key=SecretStr(endpoint.require_key()),
+        api_key=SecretStr(endpoint.api_key or NO_KEY),
         max_retries=MAX_RETRIES,
         default_headers={TASK_HEADER: label},
         **settings,
     )
+    chat._endpoint = endpoint
+    return chat

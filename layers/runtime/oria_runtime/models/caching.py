@@ -45,7 +45,8 @@ def write_system(message: SystemMessage, mark: Mark | None) -> SystemMessage:
     stable, rest = split_prompt(message)
     if not stable or mark is None:
         return SystemMessage(stable + rest)
-    return SystemMessage(content=[text_block(stable) | dict(mark), text_block(rest)])
+    # A provider refuses an empty block.
+    return SystemMessage(content=[text_block(stable) | dict(mark), *([text_block(rest)] if rest else [])])
 
 
 def find_prefix(messages: Sequence[BaseMessage], tools: Any) -> str:

@@ -26,8 +26,7 @@ def build_chat(
 ) -> TaskModel:
     """The chat model of a profile for one task.
 
-    Raises ConfigurationError for an effort that the model lacks and for a provider whose layer is not deployed,
-    ModelAccessError for a provider whose SDK has to know its key at once.
+    Raises ConfigurationError for an effort that the model lacks and for a provider whose layer is not deployed.
     """
     settings: dict[str, Any] = {
         "model": profile.model,

@@ -12,9 +12,10 @@ STABLE: Final = "stable"
 SEPARATOR: Final = "\n\n"
 
 
-def write_prompt(stable: str, request: str) -> SystemMessage:
-    """A system prompt whose stable part may be cached. Nothing of a tenant, a person or a day belongs into it."""
-    return SystemMessage(content=[{"type": "text", "text": stable, STABLE: True}, text_block(SEPARATOR + request)])
+def write_prompt(stable: str, request: str = "") -> SystemMessage:
+    """A system prompt whose stable part may be cached. Nothing of a person, a request or a day belongs into it."""
+    rest = [text_block(SEPARATOR + request)] if request else []
+    return SystemMessage(content=[text_block(stable) | {STABLE: True}, *rest])
 
 
 def extend_prompt(system: SystemMessage | None, text: str) -> SystemMessage:

@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import BaseModel, ValidationError
 
 from oria_runtime.models.errors import DecisionUnavailableError, ModelMalformedError
+from oria_runtime.models.prompts import write_prompt
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -41,7 +42,7 @@ async def choose_structured(
         "additionalProperties": False,
     }
     messages = [
-        SystemMessage(f"{instructions}\n\nChoose exactly one value for `{name}`:\n{listed}"),
+        write_prompt(f"{instructions}\n\nChoose exactly one value for `{name}`:\n{listed}"),
         HumanMessage(json.dumps(evidence, ensure_ascii=False)),
     ]
     message = await chat.bind(response_format=strict_format(name, schema)).ainvoke(messages)
