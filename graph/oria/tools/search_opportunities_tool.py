@@ -136,6 +136,7 @@ class Search:
             title=texts.MORE_TITLES if more else texts.FOUND_TITLES,
             miss=texts.NO_MORE if more else texts.MISSES,
             label=RATIONALES_LABEL,
+            criteria=criteria,
         )
         if not found:
             return deliver_miss(presentation, self.context)

@@ -269,6 +269,8 @@ async def test_dropping_a_criterion_keeps_the_others_and_asks_no_model(
     stop = await conversation.answer({"option_ids": ["o2"]}, {"skip": True})
     assert list_items(stop.outcome["cards"][0]) == ["fits"]
     assert script.count(label=CHANGE) == 0
+    record = json.loads(read_result(stop.messages).text)
+    assert record == {"for": "data work", "criteria": {"kinds": ["project"]}, "shown": ["Data work"]}
     assert "location" not in stop.outcome["cards"][0]["items"][0]["rationale"]
 
 

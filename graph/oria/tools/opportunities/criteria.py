@@ -34,7 +34,7 @@ TOPIC: Final = "topic"
 class OpportunitySearchCriteria(BaseModel):
     """What a request asks for, and nothing else. Lists are empty and numbers null where it asks for nothing."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
     topic: str = Field(description="What the work is about: role, subject, activity. No condition, no filler words.")
     kinds: list[OpportunityKind] = Field(description="Only when the request names the kind of opportunity.")
     departments: list[str] = Field(description="Names of departments.")

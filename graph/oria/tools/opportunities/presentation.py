@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.messages import ToolMessage
 
@@ -10,6 +9,7 @@ from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult
 from graph.oria.language import pick_text
 from graph.oria.tools.opportunities.cards import build_artifact, build_card, write_lines
+from graph.oria.tools.opportunities.criteria import NO_CRITERIA, OpportunitySearchCriteria, list_used
 from graph.oria.tools.opportunities.evidence import Wishes, gather_evidence
 from graph.oria.tools.opportunities.rationales import write_rationales
 from graph.oria.untrusted import encode_data
@@ -19,7 +19,11 @@ from oria_runtime.turns.context import TurnContext
 
 @dataclass(frozen=True)
 class Presentation:
-    """What a tool says round its results. `purpose` is the request or the objective; `label` the rationales' task."""
+    """What a tool says round its results.
+
+    `purpose` is the request or the objective, `criteria` what was searched with in the end, `label` names the task of
+    the rationales.
+    """
 
     tool: str
     call_id: str
@@ -27,6 +31,7 @@ class Presentation:
     title: Mapping[str, str]
     miss: Mapping[str, str]
     label: str
+    criteria: OpportunitySearchCriteria = NO_CRITERIA
 
 
 async def deliver_found(
@@ -53,7 +58,8 @@ def deliver_miss(presentation: Presentation, context: TurnContext) -> ToolResult
     return deliver(write_record(presentation, shown=[]), text=pick_text(presentation.miss, context.turn.locale))
 
 
-def write_record(presentation: Presentation, **content: Any) -> ToolMessage:
+def write_record(presentation: Presentation, *, shown: Sequence[str]) -> ToolMessage:
     """The result as later turns read it; the ids travel in the artifact, which no model sees."""
-    text = encode_data({"for": presentation.purpose, **content})
-    return ToolMessage(text, name=presentation.tool, tool_call_id=presentation.call_id)
+    searched = {name: getattr(presentation.criteria, name) for name in list_used(presentation.criteria)}
+    content = {"for": presentation.purpose, **({"criteria": searched} if searched else {}), "shown": list(shown)}
+    return ToolMessage(encode_data(content), name=presentation.tool, tool_call_id=presentation.call_id)
