@@ -317,6 +317,7 @@ async def test_the_variables_that_sdks_read_by_themselves_change_nothing(
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     for name in ("ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_AD_TOKEN", "LANGSMITH_GATEWAY", "OPENAI_API_VERSION"):
         monkeypatch.setenv(name, "other")
+    monkeypatch.setenv("LC_OUTPUT_VERSION", "v1")
     assert (await ask(build(script, provider))).text
     (seen,) = script.requests
     assert (seen.path, seen.headers[provider.key[0]]) == (provider.path, provider.key[1])

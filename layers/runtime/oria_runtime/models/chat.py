@@ -33,6 +33,8 @@ def build_chat(
         "reasoning_effort": read_effort(profile),
         "temperature": read_temperature(profile, temperature),
         "max_tokens": max_tokens,
+        # LC_OUTPUT_VERSION would change the blocks that `history` knows.
+        "output_version": None,
         "tags": [label],
         "metadata": {"task": label},
         "callbacks": list(callbacks),
