@@ -17,6 +17,7 @@ from graph.oria.tools.opportunities.criteria import (
     OpportunitySearchCriteria,
     bound_criteria,
     drop_criteria,
+    list_used,
     merge_criteria,
 )
 from graph.oria.tools.opportunities.query import describe_person, list_profile_terms
@@ -75,7 +76,9 @@ class Reader:
         kept = drop_criteria(criteria, changed)
         if not text:
             return kept
-        evidence = {"criteria_so_far": kept.model_dump(mode="json"), "given_up": sorted(changed), "answer": text}
+        so_far = "; ".join(f"{name}: {getattr(kept, name)}" for name in list_used(kept)) or "none"
+        given_up = ", ".join(sorted(changed)) or "none"
+        evidence = {"request": text, "criteria_so_far": so_far, "given_up": given_up}
         update = await self.extract(CriteriaUpdate, CHANGE_LABEL, "change", evidence)
         return await self.map_skills(merge_criteria(kept, update))
 
