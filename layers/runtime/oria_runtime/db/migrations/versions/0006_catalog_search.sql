@@ -84,7 +84,8 @@ end;
 
 create function skill_facets(tenant uuid, label text, alternative_labels text[]) returns tsvector
 language sql immutable parallel safe
-return build_facets(tenant, array_fill('skill'::text, array[1 + cardinality(alternative_labels)]), label || alternative_labels);
+return build_facets(
+    tenant, array_fill('skill'::text, array[1 + cardinality(alternative_labels)]), label || alternative_labels);
 
 alter table people add column facets tsvector not null generated always as (
     person_facets(tenant_id, job_title, department, location, classification, work_mode, profile)) stored;
@@ -119,7 +120,8 @@ create function list_job_titles() returns trigger
 language plpgsql set search_path = {schema}, pg_temp as $$
 begin
     with listed as (
-        select distinct on (1) facet(new.tenant_id, 'title', fold_text(title)) as key, title, number > 1 as is_alternative
+        select distinct on (1)
+            facet(new.tenant_id, 'title', fold_text(title)) as key, title, number > 1 as is_alternative
         from unnest(new.title || new.alternative_titles) with ordinality as given (title, number)
         where fold_text(title) <> ''
         order by 1, number
@@ -230,10 +232,12 @@ end $$;
 -- How many rows are better compared one by one. Where f of n rows pass the filters, the index looks at some k n / f rows to
 -- find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right. Above that the index
 -- needs no more than sqrt(k n) rows, unless the filters and the question point to different corners: at twice as many it
--- gives up, and the search is exact after all. 2,000 rows take some 25 ms.
+-- gives up, and the search is exact after all (with distances materialized, or the planner might order by the index that
+-- was just given up). 2,000 rows take some 25 ms.
 create function exact_rows(searched regclass, wanted int) returns int
 language sql stable parallel safe
-return (select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
+return (
+    select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
 
 -- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that the
 -- planner puts it into the searches' queries and their indexes are used.
@@ -327,10 +331,13 @@ begin
         end if;
     end if;
     return query
-        select found.external_id, (1 - (found.embedding operator(public.<=>) asked))::real
-        from trainings as found
-        where found.id = any (nearest)
-        order by found.embedding operator(public.<=>) asked, found.external_id collate "C"
+        with mine as materialized (
+            select found.external_id, found.embedding operator(public.<=>) asked as distance
+            from trainings as found where found.id = any (nearest)
+        )
+        select mine.external_id, (1 - mine.distance)::real
+        from mine
+        order by mine.distance, mine.external_id collate "C"
         limit max_rows;
 end $$;
 
@@ -391,10 +398,13 @@ begin
         end if;
     end if;
     return query
-        select found.external_id, (1 - (found.embedding operator(public.<=>) asked))::real
-        from people as found
-        where found.id = any (nearest)
-        order by found.embedding operator(public.<=>) asked, found.external_id collate "C"
+        with mine as materialized (
+            select found.external_id, found.embedding operator(public.<=>) asked as distance
+            from people as found where found.id = any (nearest)
+        )
+        select mine.external_id, (1 - mine.distance)::real
+        from mine
+        order by mine.distance, mine.external_id collate "C"
         limit max_rows;
 end $$;
 
@@ -469,10 +479,13 @@ begin
         end if;
     end if;
     return query
-        select found.external_id, (1 - (found.embedding operator(public.<=>) asked))::real
-        from opportunities as found
-        where found.id = any (nearest)
-        order by found.embedding operator(public.<=>) asked, found.external_id collate "C"
+        with mine as materialized (
+            select found.external_id, found.embedding operator(public.<=>) asked as distance
+            from opportunities as found where found.id = any (nearest)
+        )
+        select mine.external_id, (1 - mine.distance)::real
+        from mine
+        order by mine.distance, mine.external_id collate "C"
         limit max_rows;
 end $$;
 
