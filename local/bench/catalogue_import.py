@@ -24,7 +24,7 @@ from oria_runtime.catalog.loading.sources import Source
 from oria_runtime.catalog.loading.summary import Summary
 from oria_runtime.db.pool import TenantDatabase
 
-ROWS = 2_000
+ROWS = 1_000
 COLUMNS = ["", "rows", "texts embedded", "rows/s, embedding for free", "rows/s, offline embedder", "rows/s, unchanged"]
 
 
@@ -85,16 +85,19 @@ def write_files(folder: Path, writer: Writer) -> dict[str, Path]:
         paths[kind] = folder / f"{kind}.ndjson"
         with paths[kind].open("w", encoding="utf-8") as file:
             for number in range(ROWS):
-                row = flatten(make(writer.topic(), number)) | {"external_id": f"imported-{number}"}
+                row = flatten(kind, make(writer.topic(), number)) | {"external_id": f"imported-{number}"}
                 file.write(json.dumps(row, default=date.isoformat) + "\n")
     return paths
 
 
-def flatten(row: Row) -> dict[str, Any]:
-    """A table's row as an import file has it: sections of the profile are columns, codes follow from skills."""
+def flatten(kind: str, row: Row) -> dict[str, Any]:
+    """A table's row as an import file has it: sections of the profile are columns, codes follow from skills, and those
+    of a job have their labels from the library."""
     values = {key: value.obj if isinstance(value, Jsonb) else value for key, value in row.items()}
     values.pop("skill_codes", None)
     values |= values.pop("profile", {})
+    if kind == "jobs":
+        values["skills"] = [{"code": skill["code"], "level": skill["level"]} for skill in values["skills"]]
     return values
 
 
