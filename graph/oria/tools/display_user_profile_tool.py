@@ -47,10 +47,11 @@ def build_analysis_tool(profile: Profile | None) -> BaseTool:
 
     @declare_tool(NAME, NoArguments)
     async def display_user_profile(runtime: ToolRuntime[TurnContext]) -> ToolResult:
-        """Analyse the whole profile of the person you are talking to and show the result as a card.
+        """Analyse the whole profile of the person you are talking to: strengths, gaps, fit with the role, development.
 
-        The card has a summary, strengths, how well the profile fits the current role, and development topics in order
-        of importance. It goes to the person directly. To work out a card that was shown already, do not call it again.
+        The result is a card with a summary, strengths, how well the profile fits the current role, and development
+        topics in order of importance. It goes to the person directly. To work out a card that was shown already, do
+        not call it again.
         """
         try:
             return await show_analysis(profile, runtime.context, runtime.tool_call_id or "")
