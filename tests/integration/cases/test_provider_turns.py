@@ -18,6 +18,7 @@ from tests.support.oria_engine import (
     CAREER_CHAT,
     DIMENSIONS,
     PROFILE_TOOL,
+    TRAINING_FINDER,
     OriaEngine,
     ask,
     career_chat,
@@ -68,6 +69,20 @@ async def test_a_conversation_goes_on_when_its_tenant_changes_providers(oria: Or
         turn = await oria.run(f"Question {number}?")
         assert turn.status is TurnStatus.COMPLETED, (provider.id, turn.outcome)
         assert await read_deltas(oria, turn.id) == f"Answer {number}."
+
+
+async def test_the_profiles_of_one_turn_may_have_different_providers(oria: OriaEngine) -> None:
+    await oria.add_trainings(2)
+    config = RESPONSES.configure(oria.script)
+    config["models"]["large"] = ANTHROPIC.configure(oria.script)["models"]["large"]
+    await oria.configure(config)
+    training_finder(oria.script)
+    turn = await oria.run("A Python training, please")
+    assert turn.status is TurnStatus.COMPLETED, turn.outcome
+    paths = {seen.label: seen.path for seen in oria.script.requests}
+    assert paths["langgraph.supervisor"] == "/v1/decisions"
+    assert paths[TRAINING_FINDER] == ANTHROPIC.path
+    assert paths["embeddings"] == "/v1/embeddings"
 
 
 @pytest.mark.parametrize(("before", "after"), [(RESPONSES, ANTHROPIC), (ANTHROPIC, COMPATIBLE)])
