@@ -1,5 +1,6 @@
 """suggest_simulation: from a wish to a card, and who the counterpart is."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,10 +10,11 @@ from graph.oria.tools.simulation.colleague import find_colleagues
 from graph.oria.tools.suggest_simulation import NAME
 from oria_runtime.db.pool import Pool, TenantDatabase
 from oria_runtime.errors import NotFoundError
+from oria_runtime.turns.cancellation import cancel_turn
 from oria_runtime.turns.conversations import delete_conversation
 from oria_runtime.turns.models import Answer, TurnStatus
 from oria_runtime.turns.simulations import start_simulation
-from tests.support.database import create_tenant
+from tests.support.database import create_tenant, execute
 from tests.support.engine import USER
 from tests.support.oria_engine import GATE, SUPERVISOR
 from tests.support.people import add_person
@@ -94,7 +96,8 @@ async def test_a_named_colleague_gives_the_identity(engine: SimulationEngine, sc
     await add_colleagues(engine, "Marc Leroy", "Zoe Quint")
     card = read_card(await engine.suggest("marc leroy"))
     assert card["counterpart"] == {"role": "colleague in finance", "person_id": "c1", "name": "Marc Leroy"}
-    assert script.count(label=DRAFT, text="Marc Leroy") == 1
+    [asked] = script.seen(label=DRAFT)
+    assert ("Marc Leroy" in asked.text, "Job 1" in asked.text, "c1" in asked.text) == (True, True, False)
 
 
 @pytest.mark.parametrize("name", ["Wolfgang Xylander", "  "])
@@ -183,6 +186,28 @@ async def test_a_failing_model_is_the_same_error(engine: SimulationEngine, scrip
     script.on(label=AGENT, text="could not be prepared").reply(say("It did not work."))
     turn = await engine.run("I want to practise")
     assert (turn.status, await engine.scenario_rows()) == (TurnStatus.COMPLETED, [])
+
+
+async def test_a_failing_database_is_the_same_error(engine: SimulationEngine, script: Script) -> None:
+    execute(engine.urls.owner, "alter table oria.simulations rename to elsewhere")
+    prepare(script)
+    script.on(label=AGENT, text="could not be prepared").reply(say("It did not work."))
+    turn = await engine.run("I want to practise")
+    assert turn.outcome is not None
+    assert (turn.status, turn.outcome["cards"]) == (TurnStatus.COMPLETED, [])
+    assert "elsewhere" not in json.dumps([seen.body for seen in script.requests])
+
+
+async def test_a_cancelled_suggestion_leaves_nothing(engine: SimulationEngine, script: Script) -> None:
+    prepare(script)
+    script.on(label=DRAFT).reply(hang())
+    turn = await engine.say("I want to practise")
+    running = asyncio.create_task(engine.drain())
+    await engine.asked(label=DRAFT)
+    await cancel_turn(engine.front, engine.database, USER, turn.id)
+    await running
+    assert (await engine.turn(turn.id)).status is TurnStatus.CANCELLED
+    assert await engine.scenario_rows() == []
 
 
 async def test_what_the_request_says_stays_data(engine: SimulationEngine, script: Script) -> None:
