@@ -10,9 +10,10 @@ return trim(regexp_replace(
         'øłđı', 'oldi'), 'œ', 'oe'), 'æ', 'ae'),
     '[\s\-_.,;:/\\''’()&|]+', ' ', 'g'));
 
--- A facet is one thing known of a row: its department, a skill. Facets are lexemes, because a GIN index answers any tree
--- of AND, OR and "followed by" over lexemes in one scan. They are hashes of a fixed length, because a lexeme is bounded and
--- a customer's value is not, and they contain the tenant, so that the work of a search does not grow with other tenants.
+-- A facet is one thing known of a row: its department, a skill. Facets are lexemes, because a GIN index answers any
+-- tree of AND, OR and "followed by" over lexemes in one scan. They are hashes of a fixed length, because a lexeme is
+-- bounded and a customer's value is not, and they contain the tenant, so that the work of a search does not grow with
+-- other tenants.
 create function facet(tenant uuid, field text, value text) returns text
 language sql immutable parallel safe
 return left(md5(tenant::text || ':' || field || ':' || value), 16);
@@ -98,9 +99,10 @@ create index on people using gin (facets);
 create index on opportunities using gin (facets);
 create index on skills using gin (facets);
 
--- The titles of a job, its own first, each with an embedding of its own: a title is compared with titles. The rows follow
--- the job's; the import fills in the embeddings. No HNSW index: a job has a dozen titles and the index takes some 4 ms of
--- an import for each. The signs of an embedding are small enough to be compared for all titles of a tenant instead.
+-- The titles of a job, its own first, each with an embedding of its own: a title is compared with titles. The rows
+-- follow the job's; the import fills in the embeddings. No HNSW index: a job has a dozen titles and the index takes
+-- some 4 ms of an import for each. The signs of an embedding are small enough to be compared for all titles of a
+-- tenant instead.
 create table job_titles (
     tenant_id uuid not null references tenants on delete cascade,
     job_id uuid not null references jobs on delete cascade,
@@ -149,8 +151,8 @@ create policy job_titles_cross on job_titles for select to {cross} using (true);
 grant select, insert, update, delete on job_titles to {app};
 grant select on job_titles to {cross};
 
--- One value of a criterion as a part of a tsquery. A skill is named by its code, by the label that a row carries, or by a
--- label of the tenant's library. Null when nothing of the value is left to compare.
+-- One value of a criterion as a part of a tsquery. A skill is named by its code, by the label that a row carries, or
+-- by a label of the tenant's library. Null when nothing of the value is left to compare.
 create function facet_term(tenant uuid, field text, value text) returns text
 language sql stable parallel safe set search_path = {schema}, pg_temp as $$
     select case
@@ -204,8 +206,8 @@ begin atomic
 end;
 
 -- Ranking looks at every row found, and a word that half of the rows have finds them all while it tells little. So the
--- rarest words of a question find, as many as together find some `ranked` rows of those under the condition, at least one;
--- all of its words rank what was found. How frequent a word is, is read off 200 pages, the same ones each time.
+-- rarest words of a question find, as many as together find some `ranked` rows of those under the condition, at least
+-- one; all of its words rank what was found. How frequent a word is, is read off 200 pages, the same ones each time.
 create function rare_lexemes(searched regclass, condition text, lexemes text[], ranked int) returns text[]
 language plpgsql stable set search_path = {schema}, pg_temp as $$
 declare
@@ -229,18 +231,18 @@ begin
     return rare;
 end $$;
 
--- How many rows are better compared one by one. Where f of n rows pass the filters, the index looks at some k n / f rows to
--- find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right. Above that the index
--- needs no more than sqrt(k n) rows, unless the filters and the question point to different corners: at twice as many it
--- gives up, and the search is exact after all (with distances materialized, or the planner might order by the index that
--- was just given up). 2,000 rows take some 25 ms.
+-- How many rows are better compared one by one. Where f of n rows pass the filters, the index looks at some k n / f
+-- rows to find k of them, an exact search at f: up to f = sqrt(k n) exact is cheaper, and it is always right. Above
+-- that the index needs no more than sqrt(k n) rows, unless the filters and the question point to different corners: at
+-- twice as many it gives up, and the search is exact after all (with distances materialized, or the planner might
+-- order by the index that was just given up). 2,000 rows take some 25 ms.
 create function exact_rows(searched regclass, wanted int) returns int
 language sql stable parallel safe
 return (
     select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
 
--- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that the
--- planner puts it into the searches' queries and their indexes are used.
+-- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that
+-- the planner puts it into the searches' queries and their indexes are used.
 create function people_within(tenant uuid, wanted tsquery, excluded text[]) returns setof people
 language sql stable as $$
     select * from people
