@@ -65,10 +65,12 @@ def build_person_tool() -> BaseTool:
 
     @declare_tool(NAME, PersonRequest)
     async def look_up_person(runtime: Runtime, person_name: str, person_id: str = "") -> ToolResult:
-        """Find out which colleague a name means, and confirm that person with the exact id.
+        """Look up a colleague by name and confirm who is meant, with the exact id.
 
-        When several are possible, it asks the person itself: never choose one of them, and never invent an id. Look up
-        one colleague at a time. It tells nothing else about a colleague and changes nothing.
+        Always the first step when a request names somebody. Who is this person? I want to prepare a conversation with
+        a colleague. I have a talk with somebody soon. When several people are possible, it asks the person: never
+        choose one of them, and never invent an id. Look up one colleague at a time. It tells nothing else and changes
+        nothing.
         """
         request = PersonRequest(person_name=clean(person_name), person_id=person_id.strip())
         work = look_up(request, runtime)

@@ -61,11 +61,13 @@ def build_talent_finder_tool() -> BaseTool:
     async def talent_finder(
         runtime: Runtime, query: str, intent: TalentSearchIntent = NO_INTENT, show_more: bool = False
     ) -> ToolResult:
-        """Find colleagues by skill, role, department, location, work arrangement, classification or employer.
+        """Find people in the company: who knows or can do something, who works as what, where, in which department.
 
-        Results go to the person directly. Conditions on education, certificates and years of experience cannot be
-        searched: give them under their own fields, never under another one. When nobody meets the conditions it asks
-        the person itself what to change; never loosen them yourself. Call it alone.
+        Find an engineer, an operator or an analyst in a town. Find somebody in a department with experience in a topic.
+        Who is an expert, who could be a mentor, who could join a project? Results go to the person directly. Degrees,
+        certificates and years of experience cannot be searched: give them under their own fields, never under another
+        one. When nobody meets the conditions it asks the person itself what to change; never loosen them yourself.
+        Call it alone.
         """
         request = TalentRequest(query=query.strip(), intent=bound_intent(intent), show_more=show_more)
         work = Search(request, runtime).run()

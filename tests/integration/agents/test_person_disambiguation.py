@@ -15,6 +15,7 @@ from tests.support.people import add_person
 from tests.support.scripted_model import Script, call, call_all, say
 
 TOOL = "person_disambiguation_tool"
+TOOLS = [TOOL, "suggest_simulation"]
 LABEL = "langgraph.person_disambiguation_agent"
 DIRECT = {"requested_agent": "person_disambiguation"}
 
@@ -301,10 +302,28 @@ async def test_instructions_in_a_name_stay_data(people: Conversation, script: Sc
 
 
 async def test_a_tenant_can_exclude_the_look_up_but_not_every_tool(people: Conversation, script: Script) -> None:
-    tools = [TOOL, "suggest_simulation"]
-    for excluded, left in ([TOOL], tools[1:]), (tools, tools):
+    for excluded, left in ([TOOL], TOOLS[1:]), (TOOLS, TOOLS):
         agents = {"person_disambiguation": {"tool_exclusion": excluded}}
         config = TenantConfig.model_validate({"chatbot": {"agents": agents}})
-        await people.with_options(config=config).say("Hello")
-        offered = next(seen.tools for seen in reversed(script.requests) if seen.tools)
-        assert [name for name in offered if name in tools] == left
+        await people.with_options(config=config).say("Hello", **DIRECT)
+        assert list_offered(script) == left
+
+
+async def test_a_simulation_is_offered_once_a_person_is_confirmed_or_where_the_turn_stays(
+    people: Conversation, script: Script
+) -> None:
+    person = {"id": "p-1", "name": "Ada Byron"}
+    states: list[tuple[dict[str, Any], list[str]]] = [
+        ({}, TOOLS[:1]),
+        ({"selected_person": person}, TOOLS),
+        ({"selected_person": None, "returned": True}, TOOLS),
+    ]
+    for state, offered in states:
+        await people.say("Hello", **state)
+        assert list_offered(script) == offered
+
+
+def list_offered(script: Script) -> list[str]:
+    """The business tools that the last request with tools offered."""
+    offered = next(seen.tools for seen in reversed(script.requests) if seen.tools)
+    return [name for name in offered if name in TOOLS]

@@ -135,9 +135,6 @@ async def test_requests_of_a_talent_search(script: Script, database: TenantDatab
 
 
 async def test_requests_of_a_person_look_up(script: Script, database: TenantDatabase) -> None:
-    await add_person(database, "p-1", job_title="Analyst")
-    look_up = call("person_disambiguation_tool", person_name="Ada Byron")
-    script.on(tool="person_disambiguation_tool").reply(look_up, say("ANSWER"))
     people = Conversation(script, database, "person_disambiguation")
     await people.say("Prepare a talk with Ada Byron", requested_agent="person_disambiguation")
     assert_snapshot(SNAPSHOTS / "person_look_up.json", [show(seen) for seen in script.requests])

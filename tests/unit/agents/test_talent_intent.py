@@ -17,6 +17,7 @@ from graph.oria.tools.talent.intent import (
     merge_intents,
 )
 from graph.oria.tools.talent.no_result import invents_nothing
+from graph.oria.tools.talent.query import list_words
 from graph.oria.tools.talent.rationales import is_supported, list_facts
 from graph.oria.tools.talent.texts import write_ignored
 from oria_runtime.catalog.people import Experience, ProfileSkill
@@ -169,3 +170,15 @@ def test_without_facts_a_discussion_is_suggested_and_nothing_claimed(locale: str
 )
 def test_an_answer_without_a_result_invents_nobody(text: str, plain: bool) -> None:
     assert invents_nothing(text, "Rust in Lyon at Globex Data") is plain
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ("Find people in the company who know machine learning", "in machine learning"),
+        ("Qui maîtrise Kubernetes ?", "Kubernetes"),
+        ("¿Quién sabe C++ y C#?", "C++ y C#"),
+    ],
+)
+def test_words_of_asking_match_nobody(request_: str, words: str) -> None:
+    assert list_words(request_) == words

@@ -1,6 +1,6 @@
 """Person Look-up: settles which colleague is meant before something is done about that person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from langchain_core.tools import BaseTool
@@ -24,9 +24,15 @@ async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[s
         prompts=read_prompts(ID),
         build_tools=build_tools,
         interrupting=frozenset({PERSON_TOOL, SIMULATION_TOOL}),
+        hide=hide_unsettled,
     )
     return await run_specialist(definition, state, runtime)
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
     return [build_person_tool(), build_simulation_tool(request.profile, request.selected_person)]
+
+
+def hide_unsettled(request: AgentRequest) -> Collection[str]:
+    """Nobody to practise with yet: once confirmed, the person goes back to the supervisor with the request."""
+    return {SIMULATION_TOOL} if request.returns_person and request.selected_person is None else ()

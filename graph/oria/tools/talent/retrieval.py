@@ -3,12 +3,12 @@
 from collections.abc import Collection, Sequence
 
 from graph.oria.tools.talent.intent import TalentSearchIntent, compile_criteria, list_skills
+from graph.oria.tools.talent.query import bound_query, list_words
 from graph.oria.tools.talent.skills import map_labels
 from graph.policy import (
     TALENT_CANDIDATES,
     TALENT_FUSION_K,
     TALENT_LEXICAL_WEIGHT,
-    TALENT_QUERY_CHARACTERS,
     TALENT_RESULTS,
     TALENT_VECTOR_WEIGHT,
 )
@@ -37,13 +37,13 @@ async def retrieve(
 
     The embedding comes before the transaction, which awaits SQL alone.
     """
-    text = query[:TALENT_QUERY_CHARACTERS]
+    text = bound_query(query)
     vector = next(iter(await context.models.embed([text] if text else [])), None)
     async with context.database.transaction() as connection:
         return await search_people(
             connection,
             criteria=criteria,
-            words=text,
+            words=list_words(text),
             vector=vector,
             model=context.models.embedding_model,
             excluded=excluded,
