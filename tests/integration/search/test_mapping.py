@@ -147,3 +147,10 @@ async def test_no_text_and_no_number_of_texts_is_an_error(database: TenantDataba
         await map_titles(database, ["a", "b"], [make_vector(0.0)])
     with pytest.raises(ValueError, match="1 labels, but 2 vectors"):
         await map_labels(database, ["a"], [make_vector(0.0)] * 2)
+
+
+async def test_the_zero_vector_is_close_to_nothing(database: TenantDatabase) -> None:
+    await add_job(database, "J", "Pilot", vectors={"Pilot": make_vector(0.0)})
+    await add_skill(database, "S", "Flying", vector=make_vector(0.0))
+    assert await map_titles(database, ["x"], [[0.0] * 512]) == [None]
+    assert await map_labels(database, ["x"], [[0.0] * 512]) == [None]

@@ -84,6 +84,7 @@ async def test_filters_hold_for_words_and_vectors_too(openings: TenantDatabase) 
     lyon = {"locations": ["Lyon"]}
     assert await find(openings, "data", vector=make_vector(0.1), filters=lyon) == ["near", "lead"]
     assert await find(openings, "mentor", filters=lyon) == []
+    assert await find(openings, vector=[0.0] * 512) == []
 
 
 async def test_a_skill_without_a_label_is_found_by_that_of_the_library(openings: TenantDatabase) -> None:

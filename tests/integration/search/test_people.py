@@ -95,6 +95,7 @@ async def test_criteria_decide_who_is_found_and_ranking_decides_the_order(databa
     assert await find(database, criterion, vector=make_vector(0.0)) == ["p1", "p2", "p0", "unranked"]
     assert await find(database, criterion, words="welder") == ["p0", "p1", "p2", "unranked"]
     assert await find(database, words="welder") == ["elsewhere"]
+    assert await find(database, vector=[0.0] * 512) == []
 
 
 async def test_the_order_is_the_fusion_of_both_lists(staff: TenantDatabase) -> None:

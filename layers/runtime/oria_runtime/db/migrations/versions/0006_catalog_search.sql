@@ -241,6 +241,9 @@ language sql stable parallel safe
 return (
     select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
 
+-- The zero vector, as an embedder may answer for a text without words, is close to nothing: its cosines are NaN, which is
+-- more than every threshold. Searches by vector find nothing for it.
+
 -- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that
 -- the planner puts it into the searches' queries and their indexes are used.
 create function people_within(tenant uuid, wanted tsquery, excluded text[]) returns setof people
@@ -320,6 +323,9 @@ declare
         select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
         where embedding_model = model and embedding is not null limit few + 1);
 begin
+    if public.vector_norm(asked) = 0 then
+        return;
+    end if;
     if cardinality(nearest) > few then
         perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
@@ -387,6 +393,9 @@ declare
         select id from people_within(tenant, wanted, excluded)
         where embedding_model = model and embedding is not null limit few + 1);
 begin
+    if public.vector_norm(asked) = 0 then
+        return;
+    end if;
     if cardinality(nearest) > few then
         perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
@@ -468,6 +477,9 @@ declare
         select id from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
         where embedding_model = model and embedding is not null limit few + 1);
 begin
+    if public.vector_norm(asked) = 0 then
+        return;
+    end if;
     if cardinality(nearest) > few then
         perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
         nearest := array(
@@ -522,7 +534,7 @@ begin
         where named.tenant_id = tenant and named.key = facet(tenant, 'title', fold_text(asked))
         order by named.is_alternative, job.external_id
         limit 1;
-    if found or vector is null then
+    if found or vector is null or public.vector_norm(vector) = 0 then
         return;
     end if;
     return query
@@ -562,7 +574,7 @@ begin
         where skill.tenant_id = tenant and skill.active and skill.facets @@ facet(tenant, 'skill', folded)::tsquery
         order by fold_text(skill.label) = folded desc, skill.external_id
         limit 1;
-    if found or vector is null then
+    if found or vector is null or public.vector_norm(vector) = 0 then
         return;
     end if;
     mine := (select count(*) from (select from skills where tenant_id = tenant limit few + 1) as counted);
