@@ -128,6 +128,7 @@ SIMULATION_REASON_CHARACTERS: Final = 500  # two sentences
 
 # People (T, person_disambiguation_tool and suggest_simulation).
 PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this
+PERSON_DETAIL_CHARACTERS: Final = 60  # of a job title, department or location: enough to tell namesakes apart
 
 # Talent search (T, talent_finder_tool). The fusion as for trainings.
 TALENT_FUSION_K: Final = 60

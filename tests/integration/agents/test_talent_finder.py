@@ -1,5 +1,6 @@
 """Talent Finder: conditions, exclusions, rationales, the question after a miss, and what is not done twice."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from oria_runtime.tenancy.tenants import TenantConfig
 from tests.integration.agents.conftest import USER, Conversation, list_sent
 from tests.support.candidates import add_candidate, add_skill
 from tests.support.database import DatabaseUrls, create_tenant, execute
-from tests.support.scripted_model import Script, call, call_all, fail, give, refuse, say
+from tests.support.scripted_model import Script, call, call_all, fail, give, hang, refuse, say
 
 TOOL = "talent_finder_tool"
 SKILLS_TOOL = "map_skills_tool"
@@ -346,6 +347,21 @@ async def test_unusable_arguments_find_nobody(talent: Conversation, script: Scri
         assert results(stop)[-1].status == "error"
         assert text in results(stop)[-1].text
         assert stop.outcome["cards"] == []
+
+
+async def test_cancellation_passes_through_the_search(
+    talent: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_people(database)
+    script.on(tool=TOOL).reply(search(PYTHON))
+    script.on(label=RATIONALES).reply(hang())
+    running = asyncio.create_task(talent.say("Who knows Python?"))
+    async with asyncio.timeout(10):
+        while not script.count(label=RATIONALES):
+            await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
 
 
 async def test_a_call_beside_the_search_is_rejected_before_anything_runs(

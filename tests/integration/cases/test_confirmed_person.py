@@ -104,6 +104,20 @@ async def test_the_exact_person_is_kept_over_turns(oria: OriaEngine) -> None:
     assert "p-1" not in str(card)
 
 
+async def test_a_named_agent_prepares_the_simulation_with_the_chosen_person(oria: OriaEngine) -> None:
+    route(oria, "career_chat")
+    practice = call(SIMULATION_TOOL, request="A talk about a late report", counterpart_name="Ada Byron")
+    oria.script.on(label=PERSON, tool=TOOL).reply(call(TOOL, person_name="Ada Byron"), practice)
+    oria.script.on(label=PARSE).reply(give(BRIEF))
+    oria.script.on(label=DRAFT).reply(give(dict(SCENARIO)))
+    turn = await choose_second(oria, await oria.run(TEXT, agent="person_disambiguation"))
+    assert turn.status is TurnStatus.COMPLETED
+    assert turn.outcome is not None
+    [card] = turn.outcome["cards"]
+    assert "p-2" in str(card)
+    assert "p-1" not in str(card)
+
+
 @pytest.mark.parametrize("way", ["skipped", "cancelled"])
 async def test_no_choice_confirms_nobody_and_goes_nowhere(oria: OriaEngine, way: str) -> None:
     route(oria, "person_disambiguation", "career_chat")

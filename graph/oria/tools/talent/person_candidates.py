@@ -8,6 +8,8 @@ from langchain_core.messages import AnyMessage, ToolMessage
 
 from graph.middleware.turns import find_turn_start
 from graph.oria.state import SelectedPerson
+from graph.oria.tools.clarification import clean
+from graph.policy import PERSON_DETAIL_CHARACTERS
 from oria_runtime.catalog.person_lookup import NameFit, PersonMatch, fold_name
 
 # On the result message and not in its artifact: that one stands for a card, and expires.
@@ -36,9 +38,9 @@ def build_candidates(matches: Sequence[PersonMatch]) -> list[PersonCandidate]:
 def describe_people(matches: Sequence[PersonMatch]) -> dict[str, str]:
     """Job title, department and location of each, by id; email and id only where those leave namesakes equal."""
     levels: Sequence[Callable[[PersonMatch], Sequence[str | None]]] = (
-        lambda match: (match.job_title, match.department, match.location),
-        lambda match: (match.job_title, match.department, match.location, match.email),
-        lambda match: (match.job_title, match.department, match.location, match.email, match.person_id),
+        list_position,
+        lambda match: (*list_position(match), match.email),
+        lambda match: (*list_position(match), match.email, match.person_id),
     )
     described: dict[str, str] = {}
     for level in levels:
@@ -49,6 +51,12 @@ def describe_people(matches: Sequence[PersonMatch]) -> dict[str, str]:
             if shown[fold_name(match.name), fold_name(text)] == 1:
                 described.setdefault(match.person_id, text)
     return described
+
+
+def list_position(match: PersonMatch) -> Sequence[str]:
+    """Where the person works and as what; each cut, because the labels of options become part of the conversation."""
+    known = (match.job_title, match.department, match.location)
+    return [text[:PERSON_DETAIL_CHARACTERS] for part in known if (text := clean(part or ""))]
 
 
 def narrow_candidates(candidates: Sequence[PersonCandidate]) -> list[PersonCandidate]:
