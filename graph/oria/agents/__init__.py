@@ -4,7 +4,7 @@ The node functions are imported when they first run: a gate or supervisor worker
 specialist. `description` is written for the supervisor's choice and for `GET /v1/assistants`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,8 @@ from oria_runtime.tenancy.tenants import ProfileName
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
+    from graph.oria.agents.specialist_run import AgentDefinition
     from oria_runtime.turns.context import TurnContext
-
-NodeFunction = Callable[[Mapping[str, Any], "Runtime[TurnContext]"], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,14 @@ class Specialist:
 
     async def run(self, state: Mapping[str, Any], runtime: "Runtime[TurnContext]") -> dict[str, Any]:
         """The node: runs the agent for this turn and returns its new messages and the outcome."""
-        node: NodeFunction = import_module(f"graph.oria.agents.{self.id}.agent").run
-        return await node(state, runtime)
+        from graph.oria.agents.specialist_run import run_specialist
+
+        return await run_specialist(self.define(), state, runtime)
+
+    def define(self) -> "AgentDefinition":
+        """Its prompts and tools, from the module in its folder."""
+        definition: AgentDefinition = import_module(f"graph.oria.agents.{self.id}.agent").define()
+        return definition
 
 
 SPECIALISTS: Mapping[str, Specialist] = {

@@ -1,13 +1,12 @@
 """Career Chat: coaching in conversation, with the person's profile at hand when it is needed."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from langchain_core.tools import BaseTool
-from langgraph.runtime import Runtime
 
 from graph.oria.agents.prompting import read_prompts
-from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
+from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest
 from graph.oria.availability import list_enabled
 from graph.oria.tools.get_jobs_tool import build_jobs_tool
 from graph.oria.tools.get_objective_tool import FAILURE as OBJECTIVE_FAILURE
@@ -20,7 +19,6 @@ from graph.oria.tools.map_jobs_tool import build_map_jobs_tool
 from graph.oria.tools.map_skills_tool import build_map_skills_tool
 from graph.oria.tools.suggest_simulation import NAME as SIMULATION_TOOL
 from graph.oria.tools.suggest_simulation import build_simulation_tool
-from oria_runtime.turns.context import TurnContext
 
 ID: Final = "career_chat"
 NO_PROFILE: Final = (
@@ -29,9 +27,9 @@ NO_PROFILE: Final = (
 )
 
 
-async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
-    """The node `career_chat_agent`."""
-    definition = AgentDefinition(
+def define() -> AgentDefinition:
+    """The agent of the node `career_chat_agent`."""
+    return AgentDefinition(
         id=ID,
         prompts=read_prompts(ID),
         build_tools=build_tools,
@@ -40,7 +38,6 @@ async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[s
         notes=write_notes,
         errors={OBJECTIVE_TOOL: OBJECTIVE_FAILURE},
     )
-    return await run_specialist(definition, state, runtime)
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:

@@ -1,32 +1,29 @@
 """Person Look-up: settles which colleague is meant before something is done about that person."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from langchain_core.tools import BaseTool
-from langgraph.runtime import Runtime
 
 from graph.oria.agents.prompting import read_prompts
-from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
+from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest
 from graph.oria.tools.person_disambiguation_tool import NAME as PERSON_TOOL
 from graph.oria.tools.person_disambiguation_tool import build_person_tool
 from graph.oria.tools.suggest_simulation import NAME as SIMULATION_TOOL
 from graph.oria.tools.suggest_simulation import build_simulation_tool
-from oria_runtime.turns.context import TurnContext
 
 ID: Final = "person_disambiguation"
 
 
-async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
-    """The node `person_disambiguation_agent`."""
-    definition = AgentDefinition(
+def define() -> AgentDefinition:
+    """The agent of the node `person_disambiguation_agent`."""
+    return AgentDefinition(
         id=ID,
         prompts=read_prompts(ID),
         build_tools=build_tools,
         interrupting=frozenset({PERSON_TOOL, SIMULATION_TOOL}),
         hide=hide_unsettled,
     )
-    return await run_specialist(definition, state, runtime)
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:

@@ -1,34 +1,31 @@
 """Profile Analysis: the person's own profile as a card, and its action plan worked out afterwards."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from langchain_core.tools import BaseTool
-from langgraph.runtime import Runtime
 
 from graph.oria.agents.prompting import read_prompts
-from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest, run_specialist
+from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest
 from graph.oria.availability import list_enabled
 from graph.oria.tools.display_user_profile_tool import FAILURE, build_analysis_tool
 from graph.oria.tools.display_user_profile_tool import NAME as ANALYSIS_TOOL
 from graph.oria.tools.get_jobs_tool import build_jobs_tool
 from graph.oria.tools.get_user_profile_selective_tool import build_profile_tool
 from graph.oria.tools.map_skills_tool import build_map_skills_tool
-from oria_runtime.turns.context import TurnContext
 
 ID: Final = "profile_analysis"
 
 
-async def run(state: Mapping[str, Any], runtime: Runtime[TurnContext]) -> dict[str, Any]:
-    """The node `profile_analysis_agent`."""
-    definition = AgentDefinition(
+def define() -> AgentDefinition:
+    """The agent of the node `profile_analysis_agent`."""
+    return AgentDefinition(
         id=ID,
         prompts=read_prompts(ID),
         build_tools=build_tools,
         notes=write_notes,
         errors={ANALYSIS_TOOL: FAILURE},
     )
-    return await run_specialist(definition, state, runtime)
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
