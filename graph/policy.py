@@ -78,8 +78,8 @@ LIKELY: Final = 0.5  # a predicate holds when it is more likely than not
 SCOPE_SECONDS: Final = 15.0  # as the other decisions; the check is optional, so it fails open
 PLAN_TEXT_SECONDS: Final = 20.0
 
-# Opportunity search (T, search_opportunities_tool). The fusion as for trainings; the list of the search counts as the two
-# that it was fused from, the profile's as one, so that a good match of the request is not outweighed by the profile.
+# Opportunity search (T, search_opportunities_tool). The fusion as for trainings; the list of the search counts as the
+# two that it was fused from, the profile as one, so that a good match of the request is not outweighed by the profile.
 OPPORTUNITY_FUSION_K: Final = 60
 OPPORTUNITY_LEXICAL_WEIGHT: Final = 1.0
 OPPORTUNITY_VECTOR_WEIGHT: Final = 1.0

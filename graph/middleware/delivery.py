@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -79,21 +80,21 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
             if action.tool_calls:
                 return ModelResponse(result=[keep_calls(action, list_calls(request.state["messages"]))])
         public = [extend_prompt(request.system_message, self.answer), *request.messages]
-        return ModelResponse(result=[await generate_answer(request, public)])
+        # Without the provider's id: a caching gateway repeats it, and the answer would replace an earlier one.
+        return ModelResponse(result=[AIMessage(await stream_answer(request.model, public))])
 
 
-async def generate_answer(request: ModelRequest[TurnContext], messages: Sequence[AnyMessage]) -> AIMessage:
-    """The streamed public answer. Raises StageFailedError for an empty one, ModelError for a cut or refused one."""
+async def stream_answer(model: BaseChatModel, messages: Sequence[AnyMessage]) -> str:
+    """The public answer, streamed as deltas. Raises StageFailedError when it is empty, ModelError when it is cut."""
     pieces: list[str] = []
-    async for chunk in request.model.astream(list(messages)):
+    async for chunk in model.astream(list(messages)):
         if text := clean_text(str(chunk.text)):
             pieces.append(text)
             emit_delta(text)
     answer = "".join(pieces)
     if not answer.strip():
         raise StageFailedError("empty_answer", "the model wrote no answer")
-    # Without the provider's id: a caching gateway repeats it, and the answer would replace an earlier one.
-    return AIMessage(answer)
+    return answer
 
 
 def deliver(message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = ()) -> Command[Any]:

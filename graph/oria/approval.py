@@ -27,8 +27,10 @@ UNAVAILABLE_CODE = "safety_unavailable"
 FINAL_REASONS = frozenset({"refusal", "rejected"})
 
 
-async def approve(texts: Sequence[str], context: TurnContext) -> Approval:
+async def approve(texts: Sequence[str], context: TurnContext, *, opening: str | None = None) -> Approval:
     """Judge `texts` as one message of the person, with the transcript before them as evidence.
+
+    `opening` is what the person read before the transcript began, such as the scenario of a role-play.
 
     Raises StageFailedError(`safety_unavailable`) when no decision, or no boundary text, can be had in time: nothing is
     approved by default. Without any text (answers that only pick or skip) there is nothing to judge.
@@ -38,7 +40,7 @@ async def approve(texts: Sequence[str], context: TurnContext) -> Approval:
     loop = asyncio.get_running_loop()
     deadline = min(loop.time() + GATE_SECONDS, context.deadline)
     async with _gate_deadline(deadline):
-        evidence = await read_evidence(texts, context)
+        evidence = await read_evidence(texts, context, opening)
         decision = await decide(evidence, context.models, seconds=deadline - loop.time())
         if decision == "allow":
             return Approval("allow")

@@ -33,8 +33,11 @@ class Evidence:
         return {"latest_user_message": self.latest, "recent_messages": list(self.recent)}
 
 
-async def read_evidence(texts: Sequence[str], context: TurnContext) -> Evidence:
-    """The last nonempty human and assistant texts before `texts`; tools leave none in the transcript."""
+async def read_evidence(texts: Sequence[str], context: TurnContext, opening: str | None = None) -> Evidence:
+    """The last nonempty human and assistant texts before `texts`; tools leave none in the transcript.
+
+    `opening` stands first, as the assistant's: without it the first lines of a role-play have no context.
+    """
     turn = context.turn
     parameters = {
         "tenant": context.database.tenant_id,
@@ -46,4 +49,6 @@ async def read_evidence(texts: Sequence[str], context: TurnContext) -> Evidence:
     async with context.database.transaction() as connection:
         rows = await (await connection.execute(SELECT_RECENT_TEXTS_SQL, parameters)).fetchall()
     recent = [{"role": row["role"], "text": row["text"]} for row in reversed(rows)]
+    if opening is not None:
+        recent.insert(0, {"role": "assistant", "text": opening})
     return Evidence("\n\n".join(texts), recent)

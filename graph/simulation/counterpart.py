@@ -6,22 +6,19 @@ draw out of it.
 
 from typing import Any, Final
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langgraph.runtime import Runtime
 
+from graph.middleware.delivery import stream_answer
 from graph.oria.language import name_language
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import SIMULATION_CLOSING_EXCHANGES, SIMULATION_LINE_TOKENS
 from graph.simulation.dialogue import Practice, read_practice, write_window
 from graph.simulation.prompts import read_prompt
 from graph.simulation.state import SimulationState
-from oria_runtime.db.text import clean_text
-from oria_runtime.errors import StageFailedError
 from oria_runtime.models.prompts import write_prompt
 from oria_runtime.turns.context import TurnContext
 from oria_runtime.turns.models import Outcome
-from oria_runtime.turns.progress import emit_delta
 
 LABEL: Final = "simulation.counterpart"
 
@@ -31,7 +28,7 @@ async def run_counterpart(state: SimulationState, runtime: Runtime[TurnContext])
     context = runtime.context
     practice = await read_practice(context)
     chat = context.models.chat("mini", LABEL, max_tokens=SIMULATION_LINE_TOKENS)
-    return {"outcome": Outcome("message", await speak(chat, write_request(practice, context))).as_json()}
+    return {"outcome": Outcome("message", await stream_answer(chat, write_request(practice, context))).as_json()}
 
 
 def write_request(practice: Practice, context: TurnContext) -> list[AnyMessage]:
@@ -65,16 +62,3 @@ def write_notes(practice: Practice, locale: str) -> str:
         *(["The talk ends in a moment: react, and bring it to a natural close."] if closing else []),
     ]
     return "\n".join(["## This line", "", *(f"- {note}" for note in notes)])
-
-
-async def speak(chat: BaseChatModel, messages: list[AnyMessage]) -> str:
-    """The streamed line. Raises StageFailedError for an empty one, ModelError for a cut or refused one."""
-    pieces: list[str] = []
-    async for chunk in chat.astream(messages):
-        if text := clean_text(str(chunk.text)):
-            pieces.append(text)
-            emit_delta(text)
-    line = "".join(pieces)
-    if not line.strip():
-        raise StageFailedError("empty_answer", "the counterpart said nothing")
-    return line

@@ -11,6 +11,7 @@ from graph.oria.approval import approve
 from graph.oria.language import pick_text
 from graph.simulation.budget import Ending, asks_to_end, find_ending
 from graph.simulation.dialogue import Practice, read_practice
+from graph.simulation.scenario import Scenario
 from graph.simulation.state import SimulationState
 from graph.simulation.texts import FINISHED
 from oria_runtime.turns.context import TurnContext
@@ -28,11 +29,18 @@ async def run_gate(state: SimulationState, runtime: Runtime[TurnContext]) -> dic
     if state.get("finished"):
         return update | {"outcome": Outcome("message", pick_text(FINISHED, turn.locale)).as_json()}
     practice = await read_practice(context)
-    approval = await approve([turn.message], context)
+    approval = await approve([turn.message], context, opening=describe_opening(practice.scenario))
     if approval.decision != "allow":
         outcome = Outcome("boundary", approval.text, decision=approval.decision)
         return update | {"decision": approval.decision, "outcome": outcome.as_json()}
     return update | {"ending": decide_ending(practice, context)}
+
+
+def describe_opening(scenario: Scenario) -> str:
+    """What the card told the person: a line of a role-play is judged as one."""
+    return (
+        f"Role-play to practise a conversation at work. {scenario.title}. {scenario.situation} {scenario.opening_line}"
+    )
 
 
 def decide_ending(practice: Practice, context: TurnContext) -> Ending | None:

@@ -72,6 +72,15 @@ async def test_the_counterpart_does_not_know_what_is_assessed(engine: Simulation
     ]
 
 
+async def test_the_gate_judges_a_line_as_part_of_the_role_play(engine: SimulationEngine, script: Script) -> None:
+    await engine.begin()
+    await engine.play(1)
+    judged = script.seen(label=GATE)[-1].text
+    assert "Role-play to practise a conversation at work" in judged
+    assert "You wanted to see me?" in judged
+    assert not [text for text in (*PRIVATE, "ashamed to ask") if text in judged]
+
+
 async def test_the_number_of_exchanges_ends_it(engine: SimulationEngine, script: Script) -> None:
     await engine.begin(estimated_minutes=5)
     await engine.play(8)

@@ -189,13 +189,13 @@ async def test_a_failing_model_is_the_same_error(engine: SimulationEngine, scrip
 
 
 async def test_a_failing_database_is_the_same_error(engine: SimulationEngine, script: Script) -> None:
-    execute(engine.urls.owner, "alter table oria.simulations rename to elsewhere")
+    execute(engine.urls.owner, "alter table oria.simulations rename to other_table")
     prepare(script)
     script.on(label=AGENT, text="could not be prepared").reply(say("It did not work."))
     turn = await engine.run("I want to practise")
     assert turn.outcome is not None
     assert (turn.status, turn.outcome["cards"]) == (TurnStatus.COMPLETED, [])
-    assert "elsewhere" not in json.dumps([seen.body for seen in script.requests])
+    assert "other_table" not in json.dumps([seen.body for seen in script.requests])
 
 
 async def test_a_cancelled_suggestion_leaves_nothing(engine: SimulationEngine, script: Script) -> None:
