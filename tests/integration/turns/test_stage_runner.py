@@ -81,7 +81,9 @@ async def test_a_stage_that_raises_leaves_the_thread_as_it_was(engine: Engine, s
     assert (await engine.run("hello")).status is TurnStatus.COMPLETED
 
 
-async def test_a_stage_that_passes_its_deadline_in_band_fails_the_turn(engine: Engine) -> None:
+async def test_a_stage_that_passes_its_deadline_in_band_fails_the_turn(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
     turn = await engine.say("specialist-hang")
     event = await engine.next_stage("specialist")
     before = await engine.thread_rows()
@@ -90,6 +92,24 @@ async def test_a_stage_that_passes_its_deadline_in_band_fails_the_turn(engine: E
     turn = await engine.turn(turn.id)
     assert turn.outcome is not None
     assert turn.outcome["error"]["code"] == "deadline"
+    [logged] = [vars(record) for record in caplog.records if record.getMessage() == "stage failed"]
+    assert logged["code"] == "deadline"
+    assert 0 < logged["budget"] <= 0.5
+    assert logged["elapsed"] >= logged["budget"]
+
+
+async def test_handovers_share_the_budget_of_their_turn(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+    """What a stage has spent is in the row when the next one of the turn is claimed; that one gets the rest."""
+    await engine.say("research")
+    knowledge = await engine.next_stage("knowledge")
+    async with engine.database.transaction() as connection:
+        [row] = await (await connection.execute("select budgets from turns")).fetchall()
+    assert 0 < row["budgets"]["handovers"] < 60
+    await engine.stage(knowledge)
+    await engine.execute("update turns set budgets = '{\"handovers\": 180}'")
+    await engine.drain()
+    [logged] = [vars(record) for record in caplog.records if record.getMessage() == "stage failed"]
+    assert (logged["code"], logged["budget"]) == ("deadline", 0)
 
 
 async def test_a_pause_two_subgraphs_deep_resumes_with_its_cached_task(engine: Engine) -> None:

@@ -59,10 +59,11 @@ async def _run_claimed(sandbox: "Sandbox", claim: Claim, invocation: Invocation)
     """Work, or decide what its failure means."""
     survivors = False
     usage = Usage()
+    started, seconds = time.monotonic(), invocation.remaining()
     try:
         assistant = find_assistant(sandbox.registry, claim.turn.assistant)
         stage = _check(assistant, claim)
-        seconds = min(invocation.remaining(), _budget_left(stage, claim))
+        seconds = min(seconds, _budget_left(stage, claim))
         context = build_context(sandbox, claim, now=datetime.now(UTC), seconds=seconds)
         usage = context.models.usage
         return await _under_lease(sandbox, claim, _work(sandbox, assistant, stage, claim, context), seconds)
@@ -71,7 +72,8 @@ async def _run_claimed(sandbox: "Sandbox", claim: Claim, invocation: Invocation)
     except StageFailedError as error:
         survivors = error.code == "survived"
         code, retryable = error.code, error.retryable
-        logger.error("stage failed", extra={"code": code, **describe(error)})
+        spent = {"elapsed": round(time.monotonic() - started, 3), "budget": round(seconds, 3)}
+        logger.error("stage failed", extra={"code": code, **spent, **describe(error)})
     except Exception as error:  # noqa: BLE001 - whatever a node raises becomes a decision; its type and place are logged
         code = error.code if isinstance(error, OriaError) else "failed"
         retryable = getattr(error, "retryable", True)
