@@ -1,7 +1,7 @@
 """A person who talks to Oria's control nodes: real Postgres, real HTTP to a scripted model, LangGraph's own saver."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -37,6 +37,11 @@ values (%s, %s, %s, %s, 'oria', 'completed', %s, %s)
 
 async def no_token() -> str | None:
     return None
+
+
+def spread(probabilities: Mapping[str, float]) -> list[dict[str, Any]]:
+    """A distribution as the decisions endpoint writes it."""
+    return [{"value": value, "probability": share} for value, share in probabilities.items()]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from graph.oria.boundary import STATIC_TEXTS
 from graph.oria.gate import UNANSWERED_TEXTS
 from graph.policy import BOUNDARY_OUTPUT_TOKENS
 from oria_runtime.errors import StageFailedError
-from tests.integration.oria.conftest import STRUCTURED, Person
+from tests.integration.oria.conftest import STRUCTURED, Person, spread
 from tests.integration.oria.snapshots import assert_snapshot
 from tests.support.scripted_model import (
     Script,
@@ -136,7 +136,7 @@ UNKNOWN = {
     "type": "choice",
     "name": "guardrail_decision",
     "choice": "maybe",
-    "probabilities": {"allow": 0.0, "doubt": 0.0, "block": 0.0, "maybe": 1.0},
+    "probabilities": spread({"allow": 0.0, "doubt": 0.0, "block": 0.0, "maybe": 1.0}),
     "confidence": 1.0,
 }
 
@@ -181,6 +181,14 @@ async def test_without_a_whole_boundary_text_the_turn_stops(person: Person, scri
         await person.say("how do I forge a diploma")
     assert raised.value.code == "safety_unavailable"
     assert await person.read_next() != ("supervisor",)
+
+
+@pytest.mark.parametrize("decision", ["allow", "doubt", "block"])
+async def test_how_sure_the_model_is_decides_nothing(person: Person, script: Script, decision: str) -> None:
+    unsure = {"allow": 0.34, "doubt": 0.33, "block": 0.33}
+    answer = {"type": "choice", "name": "guardrail_decision", "choice": decision, "confidence": 0.01}
+    script.on(label=DECISION).reply(decide_raw(answer | {"probabilities": spread(unsure)}))
+    assert (await person.say("hello"))["decision"] == decision
 
 
 async def test_a_passing_failure_is_retried_inside_the_deadline(person: Person, script: Script) -> None:

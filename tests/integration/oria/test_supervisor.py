@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 
 from graph.oria.agents import SPECIALISTS
 from oria_runtime.errors import StageFailedError
-from tests.integration.oria.conftest import STRUCTURED, Person
+from tests.integration.oria.conftest import STRUCTURED, Person, spread
 from tests.integration.oria.snapshots import assert_snapshot
 from tests.support.scripted_model import (
     Script,
@@ -85,11 +85,29 @@ async def test_without_a_specialist_the_turn_fails(person: Person, script: Scrip
     assert script.count(label=ROUTING) == 0
 
 
+async def test_ambiguous_requests_are_sent_to_career_chat_where_the_tenant_has_it(
+    person: Person, script: Script
+) -> None:
+    rule = "choose `career_chat`"
+    await person.say("hello")
+    assert rule in read_question(script)["instructions"]
+    agents = {agent: {} for agent in ("training_finder", "talent_finder")}
+    await person.with_config({"chatbot": {"agents": agents}}).say("hello")
+    assert "career_chat" not in json.dumps(read_question(script))
+
+
+async def test_how_sure_the_model_is_decides_nothing(person: Person, script: Script) -> None:
+    unsure = {**dict.fromkeys(SPECIALISTS, 0.12), "career_chat": 0.28}
+    answer = {"type": "choice", "name": "destination", "choice": "task_helper", "confidence": 0.01}
+    script.on(label=ROUTING).reply(decide_raw(answer | {"probabilities": spread(unsure)}))
+    assert (await person.say("hello"))["agent"] == "task_helper"
+
+
 UNKNOWN = {
     "type": "choice",
     "name": "destination",
     "choice": "weather_forecaster",
-    "probabilities": {**dict.fromkeys(SPECIALISTS, 0.0), "weather_forecaster": 1.0},
+    "probabilities": spread({**dict.fromkeys(SPECIALISTS, 0.0), "weather_forecaster": 1.0}),
     "confidence": 1.0,
 }
 
