@@ -78,6 +78,11 @@ LIKELY: Final = 0.5  # a predicate holds when it is more likely than not
 SCOPE_SECONDS: Final = 15.0  # as the other decisions; the check is optional, so it fails open
 PLAN_TEXT_SECONDS: Final = 20.0
 
+# Rationales of what a search shows (T, talent_finder_tool; issue 3: only for supported matches).
+RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls back
+RATIONALE_CHARACTERS: Final = 400  # two sentences
+RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
+
 # Opportunity search (T, search_opportunities_tool). The fusion as for trainings; the list of the search counts as the
 # two that it was fused from, the profile as one, so that a good match of the request is not outweighed by the profile.
 OPPORTUNITY_FUSION_K: Final = 60
@@ -92,9 +97,6 @@ OPPORTUNITY_PROFILE_TERMS: Final = 12  # more would drown the words of the reque
 OPPORTUNITY_CRITERION_VALUES: Final = 10  # more is no criterion that a person stated
 OPPORTUNITY_CRITERION_CHARACTERS: Final = 200
 OPPORTUNITY_UNDERSTANDING_SECONDS: Final = 15.0  # as the other decisions
-OPPORTUNITY_RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls back
-OPPORTUNITY_RATIONALE_CHARACTERS: Final = 400  # two sentences
-OPPORTUNITY_RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
 
 # Jobs (T, map_jobs_tool and get_jobs_tool). Bounds of one call: a profile names fewer, and a result must stay readable.
 JOB_TITLES: Final = 20
@@ -143,9 +145,6 @@ TALENT_CRITERION_CHARACTERS: Final = 200
 TALENT_CARD_SKILLS: Final = 20  # of one person; a card is no profile
 TALENT_CARD_EXPERIENCES: Final = 5
 TALENT_CHANGE_SECONDS: Final = 15.0  # as the other decisions
-TALENT_RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls back
-TALENT_RATIONALE_CHARACTERS: Final = 400  # two sentences
-TALENT_RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
 TALENT_MISS_SECONDS: Final = 15.0  # optional, so it falls back
 TALENT_MISS_CHARACTERS: Final = 500
 

@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field
 from graph.middleware.tool_boundary import ToolResult
 from graph.oria.language import pick_text
 from graph.oria.tools.clarification import attach_exchange
+from graph.oria.tools.comparison import contains, fold
 from graph.oria.tools.declaration import declare_tool
-from graph.oria.tools.opportunities.comparison import contains, fold
 from graph.oria.tools.selection import SelectionOption, select_option
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.people import Objective, Profile

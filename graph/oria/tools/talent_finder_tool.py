@@ -19,6 +19,7 @@ from graph.oria.language import pick_text
 from graph.oria.tools.clarification import attach_exchange
 from graph.oria.tools.criteria_question import CriteriaChange, ask_criteria
 from graph.oria.tools.declaration import declare_tool
+from graph.oria.tools.rationales import Phrasing, write_rationales
 from graph.oria.tools.shown import list_shown
 from graph.oria.tools.talent import texts
 from graph.oria.tools.talent.cards import IDS_KEY, build_artifact, build_card, write_lines, write_name
@@ -26,13 +27,14 @@ from graph.oria.tools.talent.change import change_intent, list_options
 from graph.oria.tools.talent.evidence import gather_evidence
 from graph.oria.tools.talent.intent import NO_INTENT, TalentSearchIntent, bound_intent, list_ignored
 from graph.oria.tools.talent.no_result import write_no_result
-from graph.oria.tools.talent.rationales import write_rationales
+from graph.oria.tools.talent.rationales import describe
 from graph.oria.tools.talent.retrieval import compile_intent, retrieve
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.talent_search import Candidate, Criterion
 from oria_runtime.turns.context import TurnContext
 
 NAME: Final = "talent_finder_tool"
+RATIONALES_LABEL: Final = "talent_finder.rationales"
 FAILURE: Final = "Error: colleagues could not be searched just now."
 NO_REQUEST: Final = "Error: neither a request nor a condition was given. Ask whom the person is looking for."
 
@@ -131,8 +133,9 @@ class Search:
             miss = pick_text(texts.NO_MORE, locale) if more else await write_no_result(query, self.context)
             return self.deliver_miss(query, intent, miss)
         criteria = [Criterion(**stored) for stored in found["criteria"]]
-        evidence = [gather_evidence(candidate, intent, criteria) for candidate in candidates]
-        rationales = await write_rationales(evidence, query, self.context)
+        subjects = [describe(gather_evidence(candidate, intent, criteria), locale) for candidate in candidates]
+        phrasing = Phrasing(RATIONALES_LABEL, "talent/rationales", query, "colleagues")
+        rationales = await write_rationales(subjects, phrasing, models=self.context.models, locale=locale)
         title = pick_text(texts.MORE_TITLES if more else texts.FOUND_TITLES, locale)
         note = texts.write_ignored(list_ignored(intent), locale)
         card = build_card(candidates, rationales, title=title, subtitle=query, note=note)

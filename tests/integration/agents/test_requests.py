@@ -170,6 +170,31 @@ async def test_long_conversations_are_cut_in_the_request_and_whole_in_the_state(
     assert count_tokens_approximately(given) > 8_000
 
 
+async def test_searches_of_other_agents_leave_the_request_and_stay_in_the_state(
+    career_chat: Conversation, script: Script
+) -> None:
+    def search(name: str) -> list[AnyMessage]:
+        tool_call = {"name": name, "args": {"query": f"words of {name}"}, "id": f"c-{name}", "type": "tool_call"}
+        return [
+            HumanMessage(f"Asking for {name}", id=f"h-{name}"),
+            AIMessage("", id=f"a-{name}", tool_calls=[tool_call]),
+            ToolMessage(f"found by {name}", id=f"t-{name}", name=name, tool_call_id=tool_call["id"]),
+            AIMessage(f"Shown by {name}", id=f"e-{name}"),
+        ]
+
+    career_chat.context = career_chat.build_context("Latest")
+    turn_id = str(career_chat.context.turn.id)
+    names = ["talent_finder_tool", "search_opportunities_tool", "get_trainings_tool"]
+    given = [*(message for name in names for message in search(name)), HumanMessage("Latest", id=turn_id)]
+    stop = await career_chat.run({"messages": given, "turn_id": turn_id})
+    sent = str(list_sent(script.requests[0]))
+    for name in names:
+        own = name == "get_trainings_tool"
+        assert (f"words of {name}" in sent, f"found by {name}" in sent) == (own, own)
+        assert f"Shown by {name}" in sent
+    assert stop.messages[:-1] == given
+
+
 @pytest.mark.parametrize("label", ["langgraph.training_finder_agent", "training_finder.scope", "training_finder.plan"])
 async def test_cancellation_passes_through_everything(
     training_finder: Conversation, script: Script, database: TenantDatabase, label: str

@@ -6,8 +6,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from graph.oria.tools.comparison import contains, fold, unite
 from graph.oria.tools.opportunities import texts
-from graph.oria.tools.opportunities.comparison import contains, fold, unite
 from graph.oria.tools.opportunities.criteria import (
     CRITERIA,
     NO_CRITERIA,
@@ -22,7 +22,8 @@ from graph.oria.tools.opportunities.evidence import Evidence, Fact, FactName, Wi
 from graph.oria.tools.opportunities.limits import build_filters, list_limits
 from graph.oria.tools.opportunities.query import describe_person, list_profile_terms, resolve_query
 from graph.oria.tools.opportunities.ranking import rank_by_profile
-from graph.oria.tools.opportunities.rationales import is_supported, list_facts
+from graph.oria.tools.opportunities.rationales import describe, list_facts
+from graph.oria.tools.rationales import is_supported
 from graph.policy import OPPORTUNITY_CRITERION_VALUES, OPPORTUNITY_PROFILE_TERMS
 from oria_runtime.catalog.fields import WorkMode
 from oria_runtime.catalog.jobs import JobSkill
@@ -221,7 +222,7 @@ EVIDENCE = Evidence([Fact("locations", ["Lyon"]), Fact("kinds", ["project"])], [
     ],
 )
 def test_a_sentence_names_facts_and_nothing_beside_them(text: str, supported: bool) -> None:
-    assert is_supported(text, EVIDENCE, ["Lyon", "Finance"], "fr") == supported
+    assert is_supported(text, describe(EVIDENCE, "fr"), ["Lyon", "Finance"]) == supported
 
 
 @pytest.mark.parametrize(

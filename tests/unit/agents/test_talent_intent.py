@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from graph.oria.tools.criteria_question import CriterionOption
+from graph.oria.tools.rationales import is_supported
 from graph.oria.tools.talent.change import list_options
 from graph.oria.tools.talent.evidence import Evidence, Fact, gather_evidence
 from graph.oria.tools.talent.intent import (
@@ -18,7 +19,7 @@ from graph.oria.tools.talent.intent import (
 )
 from graph.oria.tools.talent.no_result import invents_nothing
 from graph.oria.tools.talent.query import list_words
-from graph.oria.tools.talent.rationales import is_supported, list_facts
+from graph.oria.tools.talent.rationales import describe, list_facts
 from graph.oria.tools.talent.texts import write_ignored
 from oria_runtime.catalog.people import Experience, ProfileSkill
 from oria_runtime.catalog.talent_search import Candidate, Criterion
@@ -139,13 +140,13 @@ FOUND = Evidence([Fact("skill", ["Python"]), Fact("role", ["Data Analyst"])], ["
         ("Knows Python and Java.", False),
         ("Knows Python and holds a PhD.", False),
         ("Knows Python for 10 years.", False),
-        ("Knows Python: https://evil.example", False),
+        ("Knows Python: https://evil.example.", False),
         ("Knows Python, was Finance Analyst.", False),
-        ("Python " + "and so on " * 60, False),
+        ("Python " + "and so on " * 60 + ".", False),
     ],
 )
 def test_a_sentence_may_name_supported_facts_alone(text: str, supported: bool) -> None:
-    assert is_supported(text, FOUND, ["Python", "Data Analyst", "Finance Analyst"], "en") is supported
+    assert is_supported(text, describe(FOUND, "en"), ["Python", "Data Analyst", "Finance Analyst"]) is supported
 
 
 @pytest.mark.parametrize(("locale", "word"), [("en", "discussion"), ("fr", "échange"), ("es", "conversación")])

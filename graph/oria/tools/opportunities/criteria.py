@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph.oria.tools.clarification import clean
-from graph.oria.tools.opportunities.comparison import unite
+from graph.oria.tools.comparison import unite
 from graph.policy import (
     OPPORTUNITY_CRITERION_CHARACTERS,
     OPPORTUNITY_CRITERION_VALUES,

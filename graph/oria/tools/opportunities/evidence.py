@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from graph.oria.tools.opportunities.comparison import contains, fold, unite
+from graph.oria.tools.comparison import contains, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
-from graph.policy import OPPORTUNITY_RATIONALE_VALUES
+from graph.policy import RATIONALE_VALUES
 from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.jobs import JobSkill
 from oria_runtime.catalog.opportunities import Opportunity
@@ -68,7 +68,7 @@ class Wishes:
 def gather_evidence(opportunity: Opportunity, wishes: Wishes) -> Evidence:
     """The evidence of one opportunity; without facts nothing may be said but that it was found."""
     found = [*match_criteria(opportunity, wishes), *match_person(opportunity, wishes.profile)]
-    facts = [Fact(fact.name, fact.values[:OPPORTUNITY_RATIONALE_VALUES]) for fact in found if fact.values]
+    facts = [Fact(fact.name, fact.values[:RATIONALE_VALUES]) for fact in found if fact.values]
     supported = [value for fact in facts for value in fact.values]
     return Evidence(facts, list_unsupported(opportunity, wishes, supported))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from graph.oria.tools.opportunities.comparison import contains, fold, unite
+from graph.oria.tools.comparison import contains, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
 from oria_runtime.catalog.opportunity_search import OpportunityFilters
 from oria_runtime.catalog.people import Profile

@@ -11,7 +11,8 @@ from graph.oria.language import pick_text
 from graph.oria.tools.opportunities.cards import build_artifact, build_card, write_lines
 from graph.oria.tools.opportunities.criteria import NO_CRITERIA, OpportunitySearchCriteria, list_used
 from graph.oria.tools.opportunities.evidence import Wishes, gather_evidence
-from graph.oria.tools.opportunities.rationales import write_rationales
+from graph.oria.tools.opportunities.rationales import describe
+from graph.oria.tools.rationales import Phrasing, write_rationales
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.opportunities import Opportunity
 from oria_runtime.turns.context import TurnContext
@@ -40,11 +41,10 @@ async def deliver_found(
     """The opportunities as a card, each with a rationale that names only what is supported."""
     locale = context.turn.locale
     rationales = await write_rationales(
-        [gather_evidence(opportunity, wishes) for opportunity in found],
-        purpose=presentation.purpose,
+        [describe(gather_evidence(opportunity, wishes), locale) for opportunity in found],
+        Phrasing(presentation.label, "opportunities/rationales", presentation.purpose, "opportunities"),
         models=context.models,
         locale=locale,
-        label=presentation.label,
     )
     title = pick_text(presentation.title, locale)
     card = build_card(found, rationales, title=title, subtitle=presentation.purpose)

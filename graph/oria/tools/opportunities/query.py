@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from graph.oria.tools.opportunities.comparison import WORD, fold, unite
+from graph.oria.tools.comparison import WORD, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria, list_used
 from graph.policy import OPPORTUNITY_PROFILE_TERMS, OPPORTUNITY_QUERY_CHARACTERS
 from oria_runtime.catalog.people import Objective, Profile

@@ -11,7 +11,7 @@ from langchain_core.messages import SystemMessage
 from pydantic import BaseModel
 
 from graph.oria.prompts import read_prompt, read_sections
-from graph.oria.tools.opportunities.comparison import unite
+from graph.oria.tools.comparison import unite
 from graph.oria.tools.opportunities.criteria import (
     CriteriaUpdate,
     OpportunitySearchCriteria,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from graph.oria.tools.opportunities.comparison import contains, fold, unite
+from graph.oria.tools.comparison import contains, fold, unite
 from graph.oria.tools.talent.intent import SEARCHED, TalentCriterion, TalentField, TalentSearchIntent
-from graph.policy import TALENT_RATIONALE_VALUES
+from graph.policy import RATIONALE_VALUES
 from oria_runtime.catalog.talent_search import Candidate, Criterion
 
 
@@ -31,7 +31,7 @@ def gather_evidence(candidate: Candidate, intent: TalentSearchIntent, criteria: 
     found: dict[TalentField, list[str]] = {}
     for condition, criterion in zip(searched, criteria, strict=True):
         found.setdefault(condition.field, []).extend(match(candidate, condition.field, criterion.values))
-    facts = [Fact(name, unite(values)[:TALENT_RATIONALE_VALUES]) for name, values in found.items() if values]
+    facts = [Fact(name, unite(values)[:RATIONALE_VALUES]) for name, values in found.items() if values]
     return Evidence(facts, list_unsupported(intent.criteria, facts))
 
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from graph.oria.tools.clarification import clean
-from graph.oria.tools.opportunities.comparison import fold, unite
+from graph.oria.tools.comparison import fold, unite
 from graph.policy import TALENT_CRITERIA, TALENT_CRITERION_CHARACTERS, TALENT_CRITERION_VALUES
 from oria_runtime.catalog.facets import Operator
 from oria_runtime.catalog.talent_search import Criterion, CriterionField

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import read_prompt
 from graph.oria.tools.clarification import clean
-from graph.oria.tools.opportunities.comparison import contains
-from graph.oria.tools.opportunities.rationales import LINK, NUMBER
+from graph.oria.tools.comparison import contains
+from graph.oria.tools.rationales import LINK, NUMBER
 from graph.oria.tools.talent.texts import MISSES
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import TALENT_MISS_CHARACTERS, TALENT_MISS_SECONDS

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from graph.oria.tools.opportunities.comparison import WORD, fold
+from graph.oria.tools.comparison import WORD, fold
 from graph.oria.tools.opportunities.query import NOISE
 from graph.policy import TALENT_QUERY_CHARACTERS
 
