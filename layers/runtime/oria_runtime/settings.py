@@ -58,6 +58,7 @@ class Settings:
     kms_key_id: str = ""
     public_base_url: str = ""
     cors_origins: tuple[str, ...] = ()
+    uploads_bucket: str = ""
     models: ModelSettings = field(default_factory=ModelSettings)
 
     @classmethod
@@ -70,6 +71,7 @@ class Settings:
             kms_key_id=environ.get("KMS_KEY_ID", ""),
             public_base_url=environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
             cors_origins=tuple(filter(None, environ.get("CORS_ORIGINS", "").replace(",", " ").split())),
+            uploads_bucket=environ.get("UPLOADS_BUCKET", ""),
             models=ModelSettings.from_environ(environ),
         )
 

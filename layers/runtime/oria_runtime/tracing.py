@@ -29,7 +29,12 @@ def callbacks(environ: Mapping[str, str], turn_id: UUID) -> "list[BaseCallbackHa
         return []
     from langfuse.langchain import CallbackHandler
 
-    return [CallbackHandler(trace_context={"trace_id": turn_id.hex})]
+    return [CallbackHandler(trace_context={"trace_id": name_trace(turn_id)})]
+
+
+def name_trace(turn_id: UUID) -> str:
+    """The trace of a turn: Langfuse's id of it. LangSmith's runs have the turn's id in their metadata `turn_id`."""
+    return turn_id.hex
 
 
 async def flush(environ: Mapping[str, str], seconds: float) -> None:

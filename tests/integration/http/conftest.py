@@ -86,6 +86,7 @@ def environ(database_urls: DatabaseUrls, issuer: Issuer) -> dict[str, str]:
     return {
         "DATABASE_URL": database_urls.app,
         "PUBLIC_BASE_URL": BASE_URL,
+        "UPLOADS_BUCKET": "uploads",
         "JWT_ISSUER": issuer.url,
         "JWT_AUDIENCE": AUDIENCE,
         "JWT_JWKS_URL": issuer.jwks_url,

@@ -50,6 +50,8 @@ OPERATIONS = {
     "readHealth", "listAssistants", "createConversation", "listConversations", "readConversation",
     "deleteConversation", "listMessages", "createTurn", "chat", "readTurn", "cancelTurn", "streamTurnEvents",
     "respondToInteraction", "readPreferences", "writePreferences", "deletePreferences",
+    "listDocuments", "writeDocument", "readDocument", "deleteDocument", "createUpload", "writeFeedback",
+    "deleteFeedback",
 }  # fmt: skip
 
 
@@ -100,6 +102,9 @@ def run_server(environ: dict[str, str]) -> Iterator[tuple[str, Sandbox]]:
 def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) -> dict[str, str]:
     """Things that exist, so that not every generated call ends at a 404."""
     turn = requests.post(f"{address}/v1/chat", json={"message": "Hello"}, headers=headers, timeout=10).json()
+    conversation = f"{address}/v1/conversations/{turn['conversation_id']}"
+    requests.put(f"{conversation}/documents/notes.txt", data=b"Hello", headers=headers, timeout=10)
+    messages = requests.get(f"{conversation}/messages", headers=headers, timeout=10).json()
 
     async def ask() -> str:
         sandbox = Sandbox(environ, registry=REGISTRY)
@@ -111,11 +116,13 @@ def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) 
         "turn_id": turn["id"],
         "conversation_id": turn["conversation_id"],
         "interaction_id": asyncio.run(ask()),
+        "name": "notes.txt",
+        "message_id": messages["items"][0]["id"],
     }
 
 
 def test_no_request_of_the_document_makes_a_fault(
-    environ: dict[str, str], issuer: Issuer, database_urls: DatabaseUrls
+    environ: dict[str, str], issuer: Issuer, database_urls: DatabaseUrls, aws: str
 ) -> None:
     examples = int(os.environ.get("SCHEMATHESIS_EXAMPLES", DEFAULT_EXAMPLES))
     with psycopg.connect(database_urls.owner, autocommit=True) as connection:

@@ -1,6 +1,6 @@
 """Every bound of documents in one table.
 
-Lambda takes 6 MB a request, base64 included; what is larger goes through the bucket. A stored document is shown whole
+What is larger than a request (http/limits.py) goes through the bucket. A stored document is shown whole
 to a model (seeds/oria_tools.md, get_document_content_tool), so its characters are bounded by what a model's context
 holds: 300,000 are about 75,000 tokens.
 """
@@ -8,7 +8,6 @@ holds: 300,000 are about 75,000 tokens.
 from dataclasses import dataclass
 from typing import Final
 
-BODY_BYTES: Final = 4_500_000
 UPLOAD_BYTES: Final = 20_000_000
 UPLOAD_SECONDS: Final = 900
 NAME_CHARACTERS: Final = 200

@@ -14,7 +14,17 @@ from oria_runtime.http.documentation import DESCRIPTION, DocumentedApp
 from oria_runtime.http.mcp.endpoint import create_route
 from oria_runtime.http.middleware import RequestMiddleware
 from oria_runtime.http.problems import HANDLED, answer_error
-from oria_runtime.http.routes import assistants, conversations, events, health, interactions, preferences, turns
+from oria_runtime.http.routes import (
+    assistants,
+    conversations,
+    documents,
+    events,
+    feedback,
+    health,
+    interactions,
+    preferences,
+    turns,
+)
 from oria_runtime.http.services import Services
 from oria_runtime.http.sse import Pace
 
@@ -39,6 +49,7 @@ def create_app(
     streaming = events.create_router(pace)
     served = (streaming,) if stream else (
         assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
+        documents.router, feedback.router,
     )  # fmt: skip
     app = DocumentedApp(
         title="Oria",

@@ -31,7 +31,7 @@ async def read_json(request: Request) -> JsonRequest:
     Raises TooLargeError, and InvalidRequestError with 415 for another content type, 400 for what is not JSON, 422
     for JSON that cannot be stored.
     """
-    body = await _read_bytes(request)
+    body = await read_bytes(request)
     checked = JsonRequest(request.scope, _replay(body))
     if body:
         _check_type(request)
@@ -93,11 +93,12 @@ def _check_type(request: Request) -> None:
     kind = message.get_content_type()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise InvalidRequestError("The content type must be application/json.", status=415)
+
+
+async def read_bytes(request: Request) -> bytes:
+    """A body as it is, unpacked by nobody. Raises TooLargeError, InvalidRequestError (415)."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise InvalidRequestError("Encoded bodies are not accepted.", status=415)
-
-
-async def _read_bytes(request: Request) -> bytes:
     declared = request.headers.get("content-length", "0")
     if declared.isdecimal() and int(declared[:20]) > limits.BODY_BYTES:
         raise TooLargeError(f"The body is larger than {limits.BODY_BYTES} bytes.")

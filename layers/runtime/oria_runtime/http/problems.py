@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from oria_runtime.documents.errors import ExtractionError
 from oria_runtime.errors import (
     ConflictError,
     ForbiddenError,
@@ -51,6 +52,7 @@ class Problem(BaseModel):
     blocking: dict[str, str] | None = Field(
         default=None, description="With 409: the `turn_id`, and the `interaction_id`, that is in the way."
     )
+    reason: str | None = Field(default=None, description="Why a document cannot be taken, as a code: `no_text`, …")
 
 
 # The most special class of an exception that is listed here decides. Whatever is not listed is our fault: 500.
@@ -162,4 +164,6 @@ def _find_headers(status: int) -> dict[str, str]:
 
 
 def _find_extra(error: Exception) -> dict[str, Any]:
+    if isinstance(error, ExtractionError):
+        return {"reason": error.reason}
     return {"blocking": error.blocking} if isinstance(error, ConflictError) and error.blocking else {}

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from oria_runtime.documents.names import normalize_name
 from oria_runtime.http import limits
 from oria_runtime.http.images import check_image
 from oria_runtime.tenancy.language import LOCALE_LIMIT, LOCALE_PATTERN
@@ -30,8 +31,12 @@ AnswerText = Annotated[str, StringConstraints(min_length=1, max_length=limits.AN
 Preference = Annotated[
     str, StringConstraints(min_length=1, max_length=limits.PREFERENCE_CHARACTERS), AfterValidator(check_not_blank)
 ]
+Comment = Annotated[
+    str, StringConstraints(min_length=1, max_length=limits.COMMENT_CHARACTERS), AfterValidator(check_not_blank)
+]
 Locale = Annotated[str, StringConstraints(pattern=LOCALE_PATTERN, max_length=LOCALE_LIMIT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=limits.NAME_CHARACTERS)]
+AttachedName = Annotated[Name, AfterValidator(normalize_name)]
 AgentId = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]{0,63}$")]
 UuidText = Annotated[str, StringConstraints(max_length=64), Field(json_schema_extra={"format": "uuid"})]
 Image = Annotated[
@@ -67,7 +72,7 @@ class NewTurn(RequestBody):
         default=None, description="Language of this turn. Another than the tenant's: ignored."
     )
     interactions: bool = Field(default=True, description="Whether the turn may pause for questions.")
-    attachments: list[Name] = Field(
+    attachments: list[AttachedName] = Field(
         default_factory=list, max_length=limits.ATTACHMENTS, description="Names of documents of the conversation."
     )
     confirmation: bool | None = Field(default=None, description="The person pressed a confirmation button.")
@@ -127,6 +132,20 @@ class InteractionResponse(RequestBody):
         if (self.answers is None) == (self.cancel is None):
             raise ValueError("needs either answers or cancel")
         return self
+
+
+class TakenUpload(RequestBody):
+    """A file that was uploaded before, to be taken as a document."""
+
+    upload_id: UuidText = Field(description="From the answer that allowed the upload.")
+
+
+class NewFeedback(RequestBody):
+    """What the person thinks of an answer."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"rating": "down", "comment": "Not my job."}]})
+    rating: Literal["up", "down"]
+    comment: Comment | None = None
 
 
 class NewPreferences(RequestBody):

@@ -134,6 +134,13 @@ class ConversationPage(ResponseBody):
     next_cursor: str | None = Field(description="Give it as `before` for the next page; null at the end.")
 
 
+class OwnFeedback(ResponseBody):
+    """The caller's feedback on a message."""
+
+    rating: Literal["up", "down"]
+    comment: str | None
+
+
 class MessageView(ResponseBody):
     """An entry of the transcript."""
 
@@ -145,6 +152,7 @@ class MessageView(ResponseBody):
     turn_id: UUID
     at: datetime
     position: int
+    feedback: OwnFeedback | None = Field(default=None, description="What the caller thinks of it; null without.")
 
 
 class MessagePage(ResponseBody):
@@ -152,6 +160,62 @@ class MessagePage(ResponseBody):
 
     items: list[MessageView]
     next_cursor: str | None = Field(description="Give it as `after` for the next page; null at the end.")
+
+
+class FeedbackView(ResponseBody):
+    """Feedback on an answer. `trace_id` is the turn's trace where tracing is configured."""
+
+    message_id: UUID
+    turn_id: UUID
+    trace_id: str
+    status: Literal["given", "changed", "withdrawn"]
+    rating: Literal["up", "down"] | None
+    comment: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class DocumentWarning(ResponseBody):
+    """Something of a document that its text does not have."""
+
+    code: Literal["pages_without_text"]
+    pages: list[int] = Field(description="Pages that are pictures only, counted from 1.")
+
+
+class DocumentView(ResponseBody):
+    """A document of a conversation."""
+
+    name: str
+    media_type: str
+    bytes: int
+    pages: int | None = Field(description="Null for formats without pages.")
+    characters: int = Field(description="Length of the extracted text.")
+    title: str | None
+    warnings: list[DocumentWarning]
+    created_at: datetime
+    updated_at: datetime
+
+
+class DocumentTextView(DocumentView):
+    """A document with its text."""
+
+    text: str
+
+
+class DocumentList(ResponseBody):
+    """All documents of a conversation, the oldest first."""
+
+    items: list[DocumentView]
+
+
+class UploadView(ResponseBody):
+    """How to send one large file: a multipart POST to `url` with `fields` first and the part `file` last."""
+
+    upload_id: UUID
+    url: str
+    fields: dict[str, str]
+    expires_at: datetime
+    max_bytes: int
 
 
 class PreferencesView(ResponseBody):

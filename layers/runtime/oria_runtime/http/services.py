@@ -11,7 +11,8 @@ from fastapi.security import HTTPBearer
 from starlette.requests import Request
 
 from oria_runtime.db.pool import TenantDatabase
-from oria_runtime.errors import ForbiddenError, NotFoundError, UnauthenticatedError
+from oria_runtime.documents.uploads import UploadBucket
+from oria_runtime.errors import ConfigurationError, ForbiddenError, NotFoundError, UnauthenticatedError
 from oria_runtime.http import limits
 from oria_runtime.settings import TokenSettings
 from oria_runtime.tenancy.identity import Identity, TokenVerifier
@@ -33,6 +34,14 @@ class Services:
     @cached_property
     def verifier(self) -> TokenVerifier:
         return TokenVerifier(TokenSettings.from_environ(self.sandbox.environ))
+
+    @cached_property
+    def uploads(self) -> UploadBucket:
+        """The bucket of large files. Raises ConfigurationError when the deployment has none."""
+        name = self.sandbox.settings.uploads_bucket
+        if not name:
+            raise ConfigurationError("the environment variable UPLOADS_BUCKET is not set")
+        return UploadBucket(name)
 
     @cached_property
     def events(self) -> "EventBridgeClient":

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import LiteralString
 from uuid import UUID, uuid4
 
+from oria_runtime.documents.rows import Place, list_names
 from oria_runtime.errors import InvalidRequestError, Violation
 from oria_runtime.http.requests import ChatMessage, InteractionResponse, NewTurn, RequestBody
 from oria_runtime.http.services import Caller, parse_id
@@ -51,6 +52,7 @@ async def submit_turn(caller: Caller, conversation_id: UUID, submission: Submiss
     tenant = await caller.read_tenant()
     conversation = await read_conversation(caller.database, caller.user_id, conversation_id)
     assistant = find_assistant(caller.services.sandbox.registry, conversation.assistant)
+    await check_attachments(caller, submission.body, conversation_id)
     locale = await _choose_locale(caller, tenant.config, submission.body, conversation)
     return await _accept(caller, tenant.config, assistant, submission, locale=locale, conversation_id=conversation_id)
 
@@ -67,6 +69,7 @@ async def submit_chat(caller: Caller, submission: Submission, body: ChatMessage)
     if assistant.needs_simulation:
         detail = "begins with a simulation: POST /v1/conversations with its simulation_id"
         raise InvalidRequestError("This assistant needs a conversation.", [Violation("/assistant", detail)])
+    await check_attachments(caller, body, None)
     locale = choose_locale(tenant.config, body.message, body.locale)
     return await _accept(caller, tenant.config, assistant, submission, locale=locale, conversation_id=None)
 
@@ -109,6 +112,23 @@ def choose_assistant(caller: Caller, assistant_id: str | None) -> Assistant:
     if assistant_id not in registry:
         raise InvalidRequestError("There is no such assistant.", [Violation("/assistant", "is not registered")])
     return registry[assistant_id]
+
+
+async def check_attachments(caller: Caller, body: NewTurn, conversation_id: UUID | None) -> None:
+    """Raises InvalidRequestError for a name that no document of the conversation has; a new conversation has none."""
+    if not body.attachments:
+        return
+    known: list[str] = []
+    if conversation_id is not None:
+        async with caller.database.transaction() as connection:
+            known = await list_names(connection, Place(caller.database, caller.user_id, conversation_id))
+    violations = [
+        Violation(f"/attachments/{index}", "is no document of the conversation")
+        for index, name in enumerate(body.attachments)
+        if name not in known
+    ]
+    if violations:
+        raise InvalidRequestError("An attachment is not there.", violations)
 
 
 async def _accept(

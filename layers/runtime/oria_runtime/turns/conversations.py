@@ -33,7 +33,10 @@ order by c.updated_at desc, c.id desc limit %(limit)s
 """
 )
 LIST_MESSAGES_SQL = """
-select m.* from messages m where m.conversation_id = %s and m.position > %s order by m.position limit %s
+select m.*,
+    case when f.rating is not null then jsonb_build_object('rating', f.rating, 'comment', f.comment) end as feedback
+from messages m left join feedback f on f.message_id = m.id
+where m.conversation_id = %s and m.position > %s order by m.position limit %s
 """
 LOCK_CONVERSATION_SQL = "select id from conversations where id = %s and user_id = %s for update"
 # Vendor tables know the conversation by its thread only.
@@ -61,7 +64,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Message:
-    """One entry of the transcript."""
+    """One entry of the transcript. `feedback` is the person's own, `{rating, comment}`."""
 
     id: UUID
     role: Literal["user", "assistant"]
@@ -71,6 +74,7 @@ class Message:
     turn_id: UUID
     at: datetime
     position: int
+    feedback: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

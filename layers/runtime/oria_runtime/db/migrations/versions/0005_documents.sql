@@ -8,24 +8,32 @@ create table documents (
     media_type text not null,
     bytes bigint not null,
     pages int,
+    characters int not null,
+    title text,
+    warnings jsonb not null default '[]',
     content text not null,
+    -- The presigned upload that it came by: taking the same one again finds the document stored.
+    upload_id uuid,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     unique (conversation_id, name)
 );
 create index on documents (tenant_id);
 
--- A withdrawn feedback keeps its row: that it was withdrawn is part of what the operator learns.
+-- A withdrawn feedback keeps its row without rating and comment: that it was withdrawn is what the operator learns.
+-- `trace_id` names the turn's run as tracing does (oria_runtime/tracing.py).
 create table feedback (
     message_id uuid primary key references messages on delete cascade,
     tenant_id uuid not null references tenants on delete cascade,
     turn_id uuid not null references turns on delete cascade,
+    trace_id text not null,
     user_id text not null,
     status text not null check (status in ('given', 'changed', 'withdrawn')),
     rating text check (rating in ('up', 'down')),
     comment text,
     created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now()
+    updated_at timestamptz not null default now(),
+    check ((status = 'withdrawn') = (rating is null) and (rating is not null or comment is null))
 );
 create index on feedback (tenant_id);
 create index on feedback (turn_id);
