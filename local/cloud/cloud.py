@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
-from uuid import UUID
 
 from local.cloud.asynchronous import AsynchronousInvoker
 from local.cloud.aws import AwsApi, AwsEndpoint
@@ -35,7 +34,7 @@ from local.cloud.sandbox import Sandbox
 from local.cloud.template import Template
 from local.cloud.tenants import Tenants
 from local.cloud.web_adapter import WebAdapter
-from local.sample_tenant.load import DEMO_USER, SLUG
+from local.sample_tenant.load import DEMO_USER, SLUG, read_version
 
 
 class SampleTenantError(Exception):
@@ -200,8 +199,9 @@ class LocalCloud:
             await self._running.start()
 
     async def _load_sample_tenant(self, configuration: Configuration) -> None:
-        urls = self.database_urls
-        if not self.options.sample_tenant or urls is None or SLUG in self._tenants.read():
+        urls, loaded = self.database_urls, self._folder.path / "sample_tenant.sha256"
+        version = read_version()
+        if not self.options.sample_tenant or urls is None or (loaded.exists() and loaded.read_text() == version):
             return
         async with self._step(f"sample tenant {SLUG}"):
             environ = {
@@ -217,7 +217,7 @@ class LocalCloud:
             self._stack.push_async_callback(process.kill)
             if await process.wait() != 0:
                 raise SampleTenantError("\n".join(lines[-20:]))
-            self._tenants.write(SLUG, UUID(lines[-1].strip()))
+            loaded.write_text(version)
 
     async def _prewarm(self) -> None:
         if self.options.prewarm:

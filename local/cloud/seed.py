@@ -10,9 +10,9 @@ from oria_runtime.tenancy.tenants import TenantConfig
 
 
 async def load() -> None:
-    """Load it as the application role; prints the tenant's id last."""
+    """Load it as the application role."""
     models = build_models(ModelSettings.from_environ(os.environ), TenantConfig())
-    print(await load_sample_tenant(require(os.environ, "DATABASE_URL"), models))
+    await load_sample_tenant(require(os.environ, "DATABASE_URL"), models)
 
 
 if __name__ == "__main__":
