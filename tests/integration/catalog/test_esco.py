@@ -40,5 +40,5 @@ async def test_occupations_become_jobs_once(database: TenantDatabase, tmp_path: 
     assert job.description.startswith("Technical directors realise")
     again, _ = await import_path(database, "jobs", path, mapping=load_mapping(MAPPING))
     assert (again.unchanged, again.embedded) == (summary.inserted, 0)
-    [found] = await fetch(database, "select count(*) as n from jobs where embedding is not null")
-    assert found["n"] == summary.inserted
+    [found] = await fetch(database, "select count(*) as n from job_titles where embedding is not null")
+    assert found["n"] == summary.embedded

@@ -33,7 +33,7 @@ async def test_it_is_loaded_once_and_stays(pool: Pool, database_urls: DatabaseUr
     for table, expected in least.items():
         [found] = await fetch(database, f"select count(*) as n from {table}")
         assert found["n"] >= expected, table
-    for table in ("skills", "jobs", "trainings", "opportunities"):
+    for table in ("skills", "job_titles", "trainings", "opportunities"):
         assert await fetch(database, f"select 1 from {table} where embedding is null") == []
     async with database.transaction() as connection:
         tenant = await read_tenant(connection, TENANT_ID)

@@ -27,7 +27,7 @@ async def test_titles_are_embedded_once_and_again_for_another_model(database: Te
     first, second = SeededEmbedder(), SeededEmbedder("seeded-2")
     summary, _ = await import_path(database, "jobs", path, first)
     assert await read_titles(database, "seeded-1") == TITLES
-    assert summary.embedded == len(first.texts) == len(JOBS) + len(TITLES)
+    assert summary.embedded == len(first.texts) == len(TITLES)
     again, _ = await import_path(database, "jobs", path, first)
     assert again.embedded == 0
     await import_path(database, "jobs", path, second)
@@ -39,7 +39,7 @@ async def test_a_new_alternative_title_is_the_only_title_embedded(database: Tena
     changed = [JOBS[0] | {"alternative_titles": ["Insight analyst"]}, JOBS[1]]
     embedder = SeededEmbedder()
     await import_path(database, "jobs", write_ndjson(tmp_path / "changed.ndjson", changed), embedder)
-    assert embedder.texts[1:] == ["Insight analyst"]
+    assert embedder.texts == ["Insight analyst"]
     assert await read_titles(database, "seeded-1") == {"Data analyst", "Insight analyst", "Welder"}
 
 
@@ -48,7 +48,7 @@ async def test_titles_that_a_stopped_import_left_out_are_embedded_by_the_next(
 ) -> None:
     path = write_ndjson(tmp_path / "jobs.ndjson", JOBS)
     with pytest.raises(UnavailableError):
-        await import_path(database, "jobs", path, SeededEmbedder(fails_after=len(JOBS)))
+        await import_path(database, "jobs", path, SeededEmbedder(fails_after=0))
     assert await read_titles(database, "seeded-1") == set()
     summary, _ = await import_path(database, "jobs", path)
     assert (summary.unchanged, summary.embedded) == (2, 3)

@@ -54,7 +54,7 @@ class CatalogRow(Row):
         return self.model_dump(mode="json")
 
     def embedded_text(self) -> str:
-        """The text whose embedding stands for the row in searches."""
+        """The text whose embedding stands for the row in searches; empty for none."""
         raise NotImplementedError
 
     def parent_ids(self) -> tuple[str, ...]:
@@ -93,7 +93,8 @@ class JobRow(CatalogRow):
     skills: tuple[Annotated[RequiredSkill, BeforeValidator(wrap_code)], ...] = Field(default=(), max_length=500)
 
     def embedded_text(self) -> str:
-        return join_text(self.title, *self.alternative_titles[:20], self.description)
+        """Nothing: a job is found by its titles, and each of them has an embedding of its own (job_titles)."""
+        return ""
 
 
 class TrainingRow(CatalogRow):

@@ -155,6 +155,8 @@ declare
 begin
     foreach name in array array['people', 'skills', 'jobs', 'trainings'] loop
         execute format('create index on %I using gin (search)', name);
+    end loop;
+    foreach name in array array['people', 'skills', 'trainings'] loop
         -- The index is shared by all tenants: searches set hnsw.iterative_scan, or a small tenant finds nothing.
         execute format('create index on %I using hnsw (embedding public.vector_cosine_ops)', name);
     end loop;
