@@ -94,7 +94,7 @@ def test_facts_of_the_profile_join_a_training_query_up_to_a_number() -> None:
 
 
 def test_a_rationale_names_four_values_of_a_fact() -> None:
-    labels = [skill["label"] for skill in SKILLS]
+    labels = [str(skill["label"]) for skill in SKILLS]
     wishes = Wishes(NO_CRITERIA.model_copy(update={"skills": labels}), "", None)
     opening = Opportunity.model_validate({"id": "o", "language": "en", "title": "A", "kind": "job", "skills": SKILLS})
     [fact] = [fact for fact in gather_opportunity_evidence(opening, wishes).facts if fact.name == "skills"]
