@@ -45,8 +45,8 @@ bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold star
 soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests
 	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py $(ARGS)
 
-snapshots: $(VENV)/.ready ## write the exact prompts and tool schemas again; review the diff
-	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria
+snapshots: $(VENV)/.ready ## write the exact prompts, tool schemas and conversations again; review the diff
+	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria tests/e2e/test_conversations.py
 
 lock: $(VENV)/.ready ## pin the requirements again, with hashes
 	@$(PY) -m local.packaging lock

@@ -10,7 +10,7 @@ def assert_snapshot(path: Path, value: Any) -> None:
     """Compare a JSON value with the file, which shows long texts line by line."""
     text = json.dumps(split_lines(value), indent=1, ensure_ascii=False) + "\n"
     if os.environ.get("UPDATE_SNAPSHOTS"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
 
