@@ -5,7 +5,7 @@ and the identities in its artifacts stay. Only completed turns are edited. The c
 call/result pairs, also when it alone exceeds every target; the native edits would clear and cut it too.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -82,7 +82,7 @@ class TrimCompletedTurns:
 
 @dataclass(frozen=True)
 class AttachContext:
-    """Puts labelled data before what is left: the summary of what the window no longer holds."""
+    """Puts labelled data before what is left, such as the summary of what the window no longer holds."""
 
     message: HumanMessage
 
@@ -95,16 +95,16 @@ def edit_history(
     *,
     dropped: Collection[str],
     starts_turn: Callable[[AnyMessage], bool],
-    context: HumanMessage | None,
+    context: Sequence[HumanMessage],
 ) -> ContextEditingMiddleware:
     """The middleware of a specialist's run.
 
     Args:
         dropped: names of tools whose completed calls this agent must not see.
         starts_turn: whether a message is the first of a turn.
-        context: labelled untrusted data to reattach after trimming.
+        context: labelled untrusted data to attach after trimming, in this order.
     """
-    attached: list[ContextEdit] = [AttachContext(context)] if context else []
+    attached: list[ContextEdit] = [AttachContext(message) for message in reversed(context)]
     edits: list[ContextEdit] = [
         ClearCompletedResults(turn_id),
         DropCompletedCalls(turn_id, dropped),

@@ -12,7 +12,7 @@ from typing import Any, Final
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelCallLimitMiddleware, ToolCallLimitMiddleware
 from langchain.agents.middleware.model_call_limit import ModelCallLimitExceededError
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
@@ -32,6 +32,7 @@ from graph.oria.untrusted import data_message
 from graph.oria.window import starts_turn
 from graph.policy import SPECIALIST_MODEL_CALLS, SPECIALIST_TOOL_CALLS
 from oria_runtime.catalog.people import Profile, read_profile
+from oria_runtime.documents.rows import Place, list_names
 from oria_runtime.errors import StageFailedError
 from oria_runtime.models.errors import ModelError
 from oria_runtime.tenancy.tenants import AgentConfig
@@ -59,12 +60,14 @@ class AgentRequest:
 
     `selected_person` is the colleague that was confirmed last. `returns_person` says that confirming one ends this
     agent's run, because the supervisor goes on with the request (once a turn, and not where the caller named an agent).
+    `documents` are the names of the conversation's documents, for agents that read them.
     """
 
     context: TurnContext
     profile: Profile | None
     selected_person: SelectedPerson | None = None
     returns_person: bool = False
+    documents: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class AgentDefinition:
     `hide` names the tools that this request cannot use; the model never sees them. `notes` are lines for the prompt's
     request context. `errors` are the tools whose exceptions end at the agent's boundary, with the text that is safe to
     show for each; every other tool has its own (seeds/oria_orchestration.md, "Recoverable tool failures").
+    `reads_documents` says that the agent is told which documents there are.
     """
 
     id: str
@@ -83,6 +87,7 @@ class AgentDefinition:
     hide: Callable[[AgentRequest], Collection[str]] = lambda _: ()
     notes: Callable[[AgentRequest], Sequence[str]] = lambda _: ()
     errors: Mapping[str, str] = field(default_factory=dict)
+    reads_documents: bool = False
 
 
 async def run_specialist(
@@ -91,7 +96,7 @@ async def run_specialist(
     """The node's update: this turn's new messages, and the outcome. Raises StageFailedError."""
     context = runtime.context
     given: list[AnyMessage] = list(state["messages"])
-    request = await read_request(state, context)
+    request = await read_request(state, context, with_documents=definition.reads_documents)
     agent = build_agent(definition, request, state.get("summary", ""))
     try:
         result = await agent.ainvoke({"messages": given}, context=context)
@@ -108,15 +113,17 @@ async def run_specialist(
     return update | {"outcome": read_outcome(added, result.get("deliveries", [])).as_json()}
 
 
-async def read_request(state: Mapping[str, Any], context: TurnContext) -> AgentRequest:
-    """The request with the person's profile; a person without a user id has none."""
+async def read_request(state: Mapping[str, Any], context: TurnContext, *, with_documents: bool) -> AgentRequest:
+    """The request with the person's profile; a person without a user id has none, and no documents."""
     user_id = context.turn.user_id
-    profile = None
+    profile, documents = None, list[str]()
     if user_id.strip():
         async with context.database.transaction() as connection:
             profile = await read_profile(connection, user_id)
+            if with_documents:
+                documents = await list_names(connection, Place(context.database, user_id, context.turn.conversation_id))
     returns_person = state.get("requested_agent") is None and not state.get("returned")
-    return AgentRequest(context, profile, state.get("selected_person"), returns_person)
+    return AgentRequest(context, profile, state.get("selected_person"), returns_person, documents)
 
 
 def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str) -> Any:
@@ -148,7 +155,7 @@ def build_middleware(
         str(context.turn.id),
         dropped=(SEARCHES_AND_TRANSFERS | set(config.tool_exclusion)) - set(available),
         starts_turn=starts_turn,
-        context=data_message("Summary of the earlier conversation", summary) if summary else None,
+        context=describe_context(request, summary),
     )
     delivery = DeliveryMiddleware(
         selection=definition.prompts.selection,
@@ -164,6 +171,19 @@ def build_middleware(
         ToolCallLimitMiddleware(run_limit=SPECIALIST_TOOL_CALLS, exit_behavior="continue"),
         ActivityMiddleware(),
         *([bound_errors(definition.errors)] if definition.errors else []),
+    ]
+
+
+def describe_context(request: AgentRequest, summary: str) -> list[HumanMessage]:
+    """What the model is told beside the messages. Names of documents are a person's own texts, so they are data."""
+    attached = request.context.turn.request.get("attachments", [])
+    names = {
+        "attached_to_the_latest_message": [name for name in request.documents if name in attached],
+        "uploaded_earlier": [name for name in request.documents if name not in attached],
+    }
+    return [
+        *([data_message("Summary of the earlier conversation", summary)] if summary else []),
+        *([data_message("Documents of this conversation", names)] if request.documents else []),
     ]
 
 

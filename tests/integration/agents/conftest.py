@@ -1,7 +1,7 @@
 """A thread with one specialist: a small graph on an in-memory saver, a scripted model and a real database."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -79,6 +79,8 @@ class Conversation:
     locale: str = "en"
     interactions: bool = True
     user_id: str = USER
+    conversation_id: UUID = field(default_factory=uuid4)
+    attachments: Sequence[str] = ()
     thread: str = field(default_factory=lambda: str(uuid4()))
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     context: TurnContext | None = None
@@ -123,7 +125,7 @@ class Conversation:
         turn = Turn(
             id=turn_id or uuid4(),
             tenant_id=tenant_id,
-            conversation_id=uuid4(),
+            conversation_id=self.conversation_id,
             user_id=self.user_id,
             assistant="oria",
             status=TurnStatus.RUNNING,
@@ -134,7 +136,7 @@ class Conversation:
             agent=self.agent,
             requested_agent=None,
             interactions=self.interactions,
-            request={},
+            request={"attachments": list(self.attachments)},
             outcome=None,
             usage={},
             directive=None,

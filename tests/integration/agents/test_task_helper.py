@@ -163,7 +163,8 @@ async def test_cancellation_passes(task_helper: Conversation, script: Script) ->
 async def test_an_exclusion_that_leaves_no_tool_is_ignored(
     task_helper: Conversation, script: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
-    config = TenantConfig.model_validate({"chatbot": {"agents": {"task_helper": {"tool_exclusion": [HELPER]}}}})
+    exclusion = {"tool_exclusion": [HELPER, "get_document_content_tool"]}
+    config = TenantConfig.model_validate({"chatbot": {"agents": {"task_helper": exclusion}}})
     await task_helper.with_options(config=config).say("Hello")
     assert HELPER in script.requests[0].tools
     assert "ignored" in caplog.text

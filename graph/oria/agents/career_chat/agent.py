@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool
 from graph.oria.agents.prompting import read_prompts
 from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest
 from graph.oria.availability import list_enabled
+from graph.oria.tools.get_document_content_tool import build_document_tool
 from graph.oria.tools.get_jobs_tool import build_jobs_tool
 from graph.oria.tools.get_objective_tool import FAILURE as OBJECTIVE_FAILURE
 from graph.oria.tools.get_objective_tool import NAME as OBJECTIVE_TOOL
@@ -37,12 +38,14 @@ def define() -> AgentDefinition:
         hide=hide_unavailable,
         notes=write_notes,
         errors={OBJECTIVE_TOOL: OBJECTIVE_FAILURE},
+        reads_documents=True,
     )
 
 
 def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
     return [
         build_profile_tool(request.profile),
+        build_document_tool(),
         build_map_jobs_tool(),
         build_jobs_tool(),
         build_map_skills_tool(),

@@ -10,6 +10,7 @@ from graph.oria.agents.specialist_run import AgentDefinition, AgentRequest
 from graph.oria.availability import list_enabled
 from graph.oria.tools.display_user_profile_tool import FAILURE, build_analysis_tool
 from graph.oria.tools.display_user_profile_tool import NAME as ANALYSIS_TOOL
+from graph.oria.tools.get_document_content_tool import build_document_tool
 from graph.oria.tools.get_jobs_tool import build_jobs_tool
 from graph.oria.tools.get_user_profile_selective_tool import build_profile_tool
 from graph.oria.tools.map_skills_tool import build_map_skills_tool
@@ -25,6 +26,7 @@ def define() -> AgentDefinition:
         build_tools=build_tools,
         notes=write_notes,
         errors={ANALYSIS_TOOL: FAILURE},
+        reads_documents=True,
     )
 
 
@@ -32,6 +34,7 @@ def build_tools(request: AgentRequest) -> Sequence[BaseTool]:
     return [
         build_analysis_tool(request.profile),
         build_profile_tool(request.profile),
+        build_document_tool(),
         build_jobs_tool(),
         build_map_skills_tool(),
     ]

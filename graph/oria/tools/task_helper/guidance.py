@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
+from graph.middleware.turns import find_turn_start
 from graph.oria.language import name_language
 from graph.oria.prompts import read_prompt
 from graph.oria.records import list_records
+from graph.oria.tools.get_document_content_tool import NAME as DOCUMENT_TOOL
 from graph.oria.tools.task_helper.budget import choose_budget
 from graph.oria.tools.task_helper.emoji_codes import write_emojis
 from graph.oria.tools.training_finder.preparation import select_texts
@@ -31,7 +33,7 @@ async def write_guidance(
     question: str, profile: Profile | None, messages: Sequence[AnyMessage], context: TurnContext
 ) -> str:
     """The guidance as Markdown. Raises ModelError."""
-    known = gather_context(profile, messages)
+    known = gather_context(profile, messages) | gather_documents(messages, str(context.turn.id))
     budget = choose_budget(question)
     request: list[AnyMessage] = [
         write_rules(context, budget, is_general=not known),
@@ -54,6 +56,13 @@ def gather_context(profile: Profile | None, messages: Sequence[AnyMessage]) -> d
     # The last message of a conversation that has just begun is the question itself.
     conversation = list_records(texts) if len(texts) > 1 else []
     return {name: value for name, value in (("person", person), ("conversation", conversation)) if value}
+
+
+def gather_documents(messages: Sequence[AnyMessage], turn_id: str) -> dict[str, Any]:
+    """The documents that the agent has read for this task, whole."""
+    current = messages[find_turn_start(messages, turn_id) :]
+    read = [message.text for message in current if isinstance(message, ToolMessage) and message.name == DOCUMENT_TOOL]
+    return {"documents": read} if read else {}
 
 
 def write_rules(context: TurnContext, budget: int, *, is_general: bool) -> SystemMessage:
