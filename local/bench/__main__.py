@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "overhead": ("local.bench.turn_overhead", "a turn through three workers beside the same graph in one process"),
     "growth": ("local.bench.growth", "time and bytes of turn 10, 100 and 500 of a conversation"),
     "queries": ("local.bench.queries", "statements and round trips of each stage"),
+    "specialists": ("local.bench.specialists", "a turn of each specialist: its time, and its statements by stage"),
     "cold": ("local.bench.cold_start", "from spawn to first response, function by function"),
     "load": ("local.bench.load", "a hundred conversations at once"),
     "search": ("local.bench.search", "each search of a catalogue of 100,000 trainings and 50,000 people, import speed"),
@@ -27,7 +28,7 @@ MEASUREMENTS = {
 
 def parse_arguments(arguments: Sequence[str]) -> list[str]:
     """The names of the measurements to take."""
-    names = "\n".join(f"  {name:<9} {text}" for name, (_, text) in MEASUREMENTS.items())
+    names = "\n".join(f"  {name:<11} {text}" for name, (_, text) in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m local.bench",
         description=f"{__doc__}\n\nmeasurements:\n{names}",

@@ -1,8 +1,9 @@
 """What each step asks of the database, counted on the wire between the function and Postgres."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import UUID
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -48,13 +49,15 @@ COLUMNS = ["", "statements", "of them housekeeping", "round trips", "new connect
 
 
 @asynccontextmanager
-async def start_proxies() -> AsyncIterator[tuple[Mapping[str, CountingProxy], Testbed]]:
-    """A testbed whose functions reach Postgres through one counting proxy each."""
-    proxies = {name: CountingProxy() for name in (*WORKERS, STREAM)}
+async def start_proxies(
+    functions: Sequence[str] = (*WORKERS, STREAM), **options: Any
+) -> AsyncIterator[tuple[Mapping[str, CountingProxy], Testbed]]:
+    """A testbed whose functions reach Postgres through one counting proxy each; `options` are the testbed's."""
+    proxies = {name: CountingProxy() for name in functions}
     try:
         environ = {name: {"DATABASE_URL": proxy_url(await proxy.start())} for name, proxy in proxies.items()}
         # The workers connect when they are first invoked, so the proxies learn of the server in time.
-        async with start_testbed(function_environ=environ, prewarm=(*WORKERS, STREAM)) as bed:
+        async with start_testbed(function_environ=environ, prewarm=functions, **options) as bed:
             for proxy in proxies.values():
                 proxy.upstream = str(conninfo_to_dict(bed.urls.app)["host"])
             yield proxies, bed

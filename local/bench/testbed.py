@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,18 +21,22 @@ from local.bench.assistant import ID
 from local.cloud.cloud import LocalCloud
 from local.cloud.database import DatabaseUrls
 from local.cloud.options import CloudOptions
+from local.sample_tenant.load import DEMO_USER, TENANT_ID
 
 USER = "bench"
 STAGES = {"gate": "GateFunction", "supervisor": "SupervisorFunction", "specialist": "SpecialistFunction"}
 WORKERS = ("ApiFunction", *STAGES.values())
-ENDED = ("completed", "blocked", "failed", "cancelled")
+ENDED = ("completed", "blocked", "failed", "cancelled", "awaiting_input")
 # Finer than any figure that is read off it; one look costs a tenth of a millisecond.
 LOOK_SECONDS = 0.002
 TURN_SECONDS = 60.0
 
 CREATE_TENANT_SQL = "insert into oria.tenants (id, slug, name, config) values (%s, %s, 'Bench', '{}')"
 READ_TURN_SQL = "select id, status, created_at from oria.turns where id = %s"
-READ_STEPS_SQL = "select type, data ->> 'stage' as stage, at from oria.turn_events where turn_id = %s"
+READ_STEPS_SQL = """
+select coalesce(data ->> 'stage', type) as mark, at from oria.turn_events
+where turn_id = %s and type in ('run.accepted', 'stage.started', 'run.completed') order by event_seq
+"""
 
 
 class BenchError(Exception):
@@ -41,7 +46,8 @@ class BenchError(Exception):
 @dataclass(frozen=True)
 class TurnTimes:
     """Seconds of one turn. `total` is from the accepting transaction's start until its end was seen from outside;
-    `steps` say from which moment to which: accepted to the gate's claim, claim to claim, the last claim to the end."""
+    `steps` say from which moment to which: accepted to the gate's claim, claim to claim, the last claim to the end;
+    the same step taken twice is one."""
 
     turn_id: UUID
     answered: float
@@ -59,9 +65,9 @@ class Testbed:
     http: httpx2.AsyncClient
     connection: AsyncConnection[DictRow]
 
-    async def converse(self) -> UUID:
+    async def converse(self, assistant: str = ID, **fields: str) -> UUID:
         """A new conversation's id."""
-        answer = await self.http.post("/v1/conversations", json={"assistant": ID})
+        answer = await self.http.post("/v1/conversations", json={"assistant": assistant, **fields})
         return UUID(read_answer(answer, 201)["id"])
 
     async def say(self, conversation: UUID, message: str = "What should I learn next?") -> UUID:
@@ -94,10 +100,10 @@ class Testbed:
         return await cursor.fetchall()
 
     async def _read_steps(self, turn_id: UUID) -> Mapping[str, float]:
-        times = {row["stage"] or row["type"]: row["at"] for row in await self.query(READ_STEPS_SQL, turn_id)}
-        marks = ["run.accepted", *STAGES, "run.completed"]
-        pairs = pairwise(marks)
-        return {f"{a} → {b}": (times[b] - times[a]).total_seconds() for a, b in pairs}
+        steps: Counter[str] = Counter()
+        for begun, ended in pairwise(await self.query(READ_STEPS_SQL, turn_id)):
+            steps[f"{begun['mark']} → {ended['mark']}"] += (ended["at"] - begun["at"]).total_seconds()
+        return steps
 
 
 def read_answer(answer: httpx2.Response, expected: int) -> dict[str, Any]:
@@ -113,6 +119,7 @@ async def start_testbed(
     prewarm: Sequence[str] = WORKERS,
     assistants: str = "local.bench.assistant:ASSISTANTS",
     offline_model: bool = False,
+    sample_tenant: bool = False,
     function_environ: Mapping[str, Mapping[str, str]] | None = None,
     **options: Any,
 ) -> AsyncIterator[Testbed]:
@@ -120,7 +127,7 @@ async def start_testbed(
     with tempfile.TemporaryDirectory(prefix="oria-bench-") as folder:
         settings = CloudOptions(
             data=Path(folder),
-            sample_tenant=False,
+            sample_tenant=sample_tenant,
             offline_model=offline_model,
             environ={"ASSISTANTS": assistants},
             function_environ=function_environ or {},
@@ -134,13 +141,15 @@ async def start_testbed(
 
 @asynccontextmanager
 async def open_testbed(cloud: LocalCloud) -> AsyncIterator[Testbed]:
-    """A tenant and a client for a running cloud."""
-    urls, tenant_id = cloud.database_urls, uuid4()
+    """A client for a running cloud: of its sample tenant's person if it has one, else of a tenant made here."""
+    urls, sample = cloud.database_urls, cloud.options.sample_tenant
     if urls is None:
         raise BenchError("this cloud has no database")
-    headers = {"Authorization": f"Bearer {cloud.token(USER, str(tenant_id))}"}
+    tenant_id, user = (TENANT_ID, DEMO_USER) if sample else (uuid4(), USER)
+    headers = {"Authorization": f"Bearer {cloud.token(user, str(tenant_id))}"}
     owner: AsyncConnection[DictRow] = await AsyncConnection.connect(urls.owner, autocommit=True, row_factory=dict_row)
     client = httpx2.AsyncClient(base_url=cloud.url, headers=headers, timeout=TURN_SECONDS, trust_env=False)
     async with owner, client:
-        await owner.execute(CREATE_TENANT_SQL, (tenant_id, f"bench-{tenant_id}"))
+        if not sample:
+            await owner.execute(CREATE_TENANT_SQL, (tenant_id, f"bench-{tenant_id}"))
         yield Testbed(cloud, urls, tenant_id, client, owner)
