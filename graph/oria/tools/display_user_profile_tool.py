@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult, fail
@@ -26,10 +26,6 @@ NAME: Final = "display_user_profile_tool"
 NO_PROFILE: Final = "Error: there is no profile of the person to analyse in this request. Go on without one."
 # What the agent's boundary says for whatever the tool raises.
 FAILURE: Final = "Error: the profile could not be analysed just now."
-
-
-class AnalysisError(Exception):
-    """Stored data that cannot be read; the cause says which."""
 
 
 class NoArguments(BaseModel):
@@ -53,11 +49,7 @@ def build_analysis_tool(profile: Profile | None) -> BaseTool:
         topics in order of importance. It goes to the person directly. To work out a card that was shown already, do
         not call it again.
         """
-        try:
-            return await show_analysis(profile, runtime.context, runtime.tool_call_id or "")
-        except ValidationError as error:
-            # ToolNode takes a ValidationError for wrong arguments, and would quote the stored data to the model.
-            raise AnalysisError from error
+        return await show_analysis(profile, runtime.context, runtime.tool_call_id or "")
 
     return display_user_profile
 

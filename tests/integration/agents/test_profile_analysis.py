@@ -325,6 +325,7 @@ async def test_a_tenant_may_exclude_the_analysis(
     assert script.requests[0].tools == [
         "request_clarification_tool",
         "get_user_profile_selective_tool",
+        "get_document_content_tool",
         "get_jobs_tool",
         "map_skills_tool",
     ]
