@@ -23,7 +23,7 @@ from tests.support.oria_engine import (
     training_finder,
 )
 from tests.support.oria_wire import assert_whole_history
-from tests.support.scripted_model import Step, answer_with, call, choose, decide, give, say
+from tests.support.scripted_model import Step, answer_with, call, choose, decide, fail, give, say
 
 
 @pytest.mark.parametrize("config", [{}, STRUCTURED], ids=["native", "structured"])
@@ -56,6 +56,19 @@ async def test_a_career_chat_turn_shows_each_step_once_and_keeps_whole_pairs(
     assert kept == ["human", "ai", "tool", "ai"]
     assert "private remark" not in str([*events, *await oria.thread_rows()])
     assert (oria.script.count(endpoint="decisions") > 0) is (config == {})
+    await oria.assert_goes_on()
+
+
+async def test_a_failed_stage_ends_the_activities_that_it_began(oria: OriaEngine) -> None:
+    oria.script.on(label=SUPERVISOR).reply(choose("career_chat"))
+    oria.script.on(label=CAREER_CHAT).reply(fail(400))
+    turn = await oria.run("Hello")
+    assert turn.status is TurnStatus.FAILED
+    events = await oria.events(turn.id)
+    assert [event.type.value for event in events[-5:]] == [
+        "stage.started", "activity.started", "activity.completed", "message.completed", "run.failed",
+    ]  # fmt: skip
+    assert (events[-3].data["name"], events[-3].data["status"]) == ("career_chat_agent", "error")
     await oria.assert_goes_on()
 
 

@@ -27,6 +27,8 @@ class ProgressLog:
         self._claim = claim
         self._waiting: list[Event] = []
         self._added = asyncio.Event()
+        # The last flush waits for a batch that is being written: what ends the writer would take it back.
+        self._writing = asyncio.Lock()
 
     def add(self, event: Event) -> None:
         self._waiting.append(event)
@@ -41,6 +43,10 @@ class ProgressLog:
 
     async def flush(self) -> None:
         """Write what waits. A database that is away loses these events, never the turn."""
+        async with self._writing:
+            await self._write_waiting()
+
+    async def _write_waiting(self) -> None:
         self._added.clear()
         events, self._waiting = merge_deltas(self._waiting), []
         if not events:
@@ -61,6 +67,10 @@ async def open_progress(control: TenantDatabase, claim: Claim) -> AsyncIterator[
     try:
         yield log
         await log.flush()
+    except Exception:
+        # A failed stage has ended its activities: a client that saw them begin is told.
+        await log.flush()
+        raise
     finally:
         writing.cancel()
         await asyncio.wait({writing})
