@@ -28,7 +28,7 @@ from graph.oria.tools.talent.evidence import gather_evidence
 from graph.oria.tools.talent.intent import NO_INTENT, TalentSearchIntent, bound_intent, list_ignored
 from graph.oria.tools.talent.no_result import write_no_result
 from graph.oria.tools.talent.rationales import describe
-from graph.oria.tools.talent.retrieval import compile_intent, retrieve
+from graph.oria.tools.talent.retrieval import retrieve
 from graph.oria.untrusted import encode_data
 from oria_runtime.catalog.talent_search import Candidate, Criterion
 from oria_runtime.turns.context import TurnContext
@@ -118,8 +118,8 @@ class Search:
     async def search(self, query: str, intent: TalentSearchIntent) -> Found:
         """The people who meet the conditions; never the one who asks, nor those shown before when more is asked for."""
         shown = list_shown(self.runtime.state["messages"], IDS_KEY) if self.request.show_more else []
-        criteria = await compile_intent(intent, self.context)
-        candidates = await retrieve(query, criteria, excluded=[self.context.turn.user_id, *shown], context=self.context)
+        excluded = [self.context.turn.user_id, *shown]
+        criteria, candidates = await retrieve(query, intent, excluded=excluded, context=self.context)
         return {
             "criteria": [vars(criterion) for criterion in criteria],
             "candidates": [candidate.model_dump(mode="json") for candidate in candidates],

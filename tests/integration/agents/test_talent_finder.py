@@ -230,13 +230,13 @@ async def test_an_empty_search_asks_which_conditions_to_change_and_searches_agai
     stop = await talent.say("Who knows Python in Berlin?")
     labels = {option["label"]: option["id"] for option in stop.questions[0]["options"]}
     assert set(labels) == {"skills: Python", "location: Berlin"}
-    assert script.count(endpoint="embeddings") == 2
+    assert script.count(endpoint="embeddings") == 1
     stop = await talent.answer({"option_ids": [labels["location: Berlin"]]}, {"skip": True})
     assert set(list_ids(stop)) == {"p-1", "p-2"}
     assert script.count(label=LABEL) == 1
     assert script.count(label=CHANGE) == 0
-    # Skills and query of the second search: the first one did not happen again.
-    assert script.count(endpoint="embeddings") == 4
+    # One request for skills and query of each search: the first one did not happen again.
+    assert script.count(endpoint="embeddings") == 2
     kinds = [type(message) for message in stop.messages]
     assert kinds == [HumanMessage, AIMessage, ToolMessage, AIMessage, HumanMessage, AIMessage]
     assert "location: Berlin" in stop.messages[4].text

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from graph.oria.tools.talent.intent import TalentSearchIntent, compile_criteria, list_skills
 from graph.oria.tools.talent.query import bound_query, list_words
-from graph.oria.tools.talent.skills import map_labels
+from graph.oria.tools.talent.skills import clean_labels, embed_labels, match_labels
 from graph.policy import (
     TALENT_CANDIDATES,
     TALENT_FUSION_K,
@@ -24,29 +24,37 @@ FUSION = Fusion(
 )
 
 
-async def compile_intent(intent: TalentSearchIntent, context: TurnContext) -> list[Criterion]:
-    """The criteria of the search, with the library's codes for the skills that it knows."""
-    matches = await map_labels(list_skills(intent), context)
-    return compile_criteria(intent, {match.label: match.code for match in matches if match})
-
-
 async def retrieve(
-    query: str, criteria: Sequence[Criterion], *, excluded: Collection[str], context: TurnContext
-) -> list[Candidate]:
-    """The people who meet every criterion, best first. Nobody else stands in for them. Raises ModelError.
+    query: str, intent: TalentSearchIntent, *, excluded: Collection[str], context: TurnContext
+) -> tuple[list[Criterion], list[Candidate]]:
+    """The criteria as they were searched, skills as the library's codes, and the people who meet every one, best first.
 
-    The embedding comes before the transaction, which awaits SQL alone.
+    Nobody else stands in for them. One request embeds the query and the labels of skills; it comes before the
+    transaction, which awaits SQL alone. Raises ModelError.
     """
-    text = bound_query(query)
-    vector = next(iter(await context.models.embed([text] if text else [])), None)
+    text, labels, model = bound_query(query), clean_labels(list_skills(intent)), context.models.embedding_model
+    vector, label_vectors = await embed(text, labels, context)
     async with context.database.transaction() as connection:
-        return await search_people(
+        matches = await match_labels(connection, labels, label_vectors, model)
+        criteria = compile_criteria(intent, {match.label: match.code for match in matches if match})
+        candidates = await search_people(
             connection,
             criteria=criteria,
             words=list_words(text),
             vector=vector,
-            model=context.models.embedding_model,
+            model=model,
             excluded=excluded,
             fusion=FUSION,
             limit=TALENT_RESULTS,
         )
+    return criteria, candidates
+
+
+async def embed(
+    text: str, labels: Sequence[str], context: TurnContext
+) -> tuple[list[float] | None, list[list[float]] | None]:
+    """The vectors of the query, None for an empty one, and of the labels. Raises ModelError where there is a query."""
+    if not text:
+        return None, await embed_labels(labels, context)
+    vector, *label_vectors = await context.models.embed([text, *labels])
+    return vector, label_vectors

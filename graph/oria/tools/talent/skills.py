@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from graph.oria.tools.clarification import clean
 from oria_runtime.catalog.skill_search import SkillMatch, match_skills
 from oria_runtime.catalog.skill_thresholds import find_skill_threshold
+from oria_runtime.db.pool import Connection
 from oria_runtime.models.errors import ModelError
 from oria_runtime.turns.context import TurnContext
 
@@ -13,18 +14,33 @@ logger = logging.getLogger(__name__)
 
 
 async def map_labels(labels: Sequence[str], context: TurnContext) -> list[SkillMatch | None]:
-    """The best skill of each label that says anything, in order, or None where none is close enough.
-
-    Without embeddings, labels that are equal to one of the library are found all the same.
-    """
-    cleaned = [text for label in labels if (text := clean(label))]
+    """The best skill of each label that says anything, in order, or None where none is close enough."""
+    cleaned = clean_labels(labels)
     if not cleaned:
         return []
-    model = context.models.embedding_model
-    vectors = None
+    vectors = await embed_labels(cleaned, context)
+    async with context.database.transaction() as connection:
+        return await match_labels(connection, cleaned, vectors, context.models.embedding_model)
+
+
+def clean_labels(labels: Sequence[str]) -> list[str]:
+    """The labels that say anything."""
+    return [text for label in labels if (text := clean(label))]
+
+
+async def embed_labels(labels: Sequence[str], context: TurnContext) -> list[list[float]] | None:
+    """The vectors of the labels, or None when none can be had: equal labels are found all the same."""
     try:
-        vectors = await context.models.embed(cleaned)
+        return await context.models.embed(labels)
     except ModelError as error:
         logger.warning("skill labels not embedded: equal labels only", extra={"error": error.code})
-    async with context.database.transaction() as connection:
-        return await match_skills(connection, cleaned, vectors, model, threshold=find_skill_threshold(model))
+        return None
+
+
+async def match_labels(
+    connection: Connection, labels: Sequence[str], vectors: Sequence[Sequence[float]] | None, model: str
+) -> list[SkillMatch | None]:
+    """`match_skills` with the threshold that fits the embedding model; no query without labels."""
+    if not labels:
+        return []
+    return await match_skills(connection, labels, vectors, model, threshold=find_skill_threshold(model))
