@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool
 from langgraph.func import task
 from pydantic import BaseModel, Field
 
+from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult
 from graph.oria.language import pick_text
 from graph.oria.tools.clarification import attach_exchange
@@ -29,12 +30,17 @@ FAILURE: Final = "Error: the objectives could not be read just now."
 NO_OBJECTIVE: Final = "The person has no such objective: none that is current is recorded in the profile."
 NOT_FOUND: Final = "No objective with this title was found: none that is current is recorded in the profile."
 NO_ARCHIVED: Final = "The person has no objective: none is recorded in the profile, current or archived."
-NONE_CHOSEN: Final = "The person chose none of the objectives. Choose none for them and go on without one."
+NONE_CHOSEN: Final = "The person chose none of the objectives. None is chosen, and this request ends here."
 SEVERAL: Final = "Several objectives are possible. Ask in your answer which one is meant, and look it up by its title."
 QUESTIONS: Final[Mapping[str, str]] = {
     "en": "Which of your objectives do you mean?",
     "fr": "De quel objectif s'agit-il ?",
     "es": "¿A cuál de sus objetivos se refiere?",
+}
+ENDINGS: Final[Mapping[str, str]] = {
+    "en": "No objective was chosen, so I leave it at that. Tell me when you want to go on with one.",
+    "fr": "Aucun objectif n'a été choisi, je m'arrête donc là. Dites-moi quand vous voudrez continuer avec l'un d'eux.",
+    "es": "No se ha elegido ningún objetivo, así que lo dejo aquí. Dígame cuándo quiere seguir con uno.",
 }
 
 Runtime = ToolRuntime[TurnContext]
@@ -105,14 +111,18 @@ def find_certain(candidates: Sequence[Objective], title: str) -> Objective | Non
 
 
 def ask_person(candidates: Sequence[Objective], title: str, locale: str, call_id: str) -> ToolResult:
-    """The candidate that the person selects; those whose title holds the given one are offered first."""
+    """The candidate that the person selects; those whose title holds the given one are offered first.
+
+    A skip chooses none and ends the request, as for every required selection (seeds/oria_tools.md).
+    """
     offered = sorted(candidates, key=lambda candidate: not contains(candidate.title, title))
     options = [
         SelectionOption(str(number), label_candidate(candidate, candidates)) for number, candidate in enumerate(offered)
     ]
     selection = select_option(pick_text(QUESTIONS, locale), options)
     if selection.id is None:
-        return attach_exchange(write_result(NONE_CHOSEN, call_id), selection.exchange)
+        ended = deliver(write_result(NONE_CHOSEN, call_id), text=pick_text(ENDINGS, locale))
+        return attach_exchange(ended, selection.exchange)
     return attach_exchange(write_objective(offered[int(selection.id)], call_id), selection.exchange)
 
 

@@ -114,12 +114,19 @@ async def test_several_objectives_pause_with_a_snapshot(
     assert script.count(endpoint="embeddings") == 0
 
 
-async def test_a_skip_chooses_nothing(conversation: Conversation, script: Script, database: TenantDatabase) -> None:
+@pytest.mark.parametrize(("locale", "words"), [("en", "No objective"), ("fr-CA", "Aucun objectif"), ("es", "ningún")])
+async def test_a_skip_chooses_nothing_and_ends_the_request(
+    conversation: Conversation, script: Script, database: TenantDatabase, locale: str, words: str
+) -> None:
     await add_objectives(database, LEAD, SPEAK)
     look_up(script)
-    await conversation.say("My objective")
-    stop = await conversation.answer({"skip": True})
+    localized = conversation.with_options(locale=locale)
+    await localized.say("My objective")
+    before = len(script.requests)
+    stop = await localized.answer({"skip": True})
     assert read_result(stop.messages).text == NONE_CHOSEN
+    assert words in stop.outcome["text"]
+    assert len(script.requests) == before
 
 
 async def test_equal_titles_are_told_apart_and_never_chosen_for_the_person(
