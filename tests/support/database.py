@@ -7,6 +7,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -56,11 +57,18 @@ def migrated_template(postgres_server: str) -> str:
 @pytest.fixture
 def database_urls(postgres_server: str, migrated_template: str) -> Iterator[DatabaseUrls]:
     """URLs of a fresh migrated database."""
+    with copy_database(postgres_server, migrated_template) as urls:
+        yield urls
+
+
+@contextmanager
+def copy_database(server: str, template: str) -> Iterator[DatabaseUrls]:
+    """A migrated database that is gone afterwards."""
     name = f"test_{uuid4().hex}"
-    execute(postgres_server, f"create database {name} template {migrated_template}", *copy_role_settings(name))
-    owner = make_conninfo(postgres_server, dbname=name)
+    execute(server, f"create database {name} template {template}", *copy_role_settings(name))
+    owner = make_conninfo(server, dbname=name)
     yield DatabaseUrls(owner=owner, app=make_conninfo(owner, user="oria_app"))
-    execute(postgres_server, f"drop database {name} with (force)")
+    execute(server, f"drop database {name} with (force)")
 
 
 def copy_role_settings(name: str) -> list[str]:
