@@ -15,7 +15,7 @@ from oria_runtime.models.errors import ModelMalformedError
 from tests.support.simulations import draft
 
 CATALOGUE = [CatalogueSkill("s-1", "Giving feedback"), CatalogueSkill("s-2", "Listening")]
-MARC = PersonCandidate(id="c1", name="Marc Leroy", details="Analyst", fit="full")
+MARC = PersonCandidate(id="c1", name="Marc Leroy", job_title="Analyst", details="Analyst", fit="full")
 
 
 def build(colleague: PersonCandidate | None = None, **changes: Any) -> Scenario:

@@ -51,12 +51,3 @@ def choose_colleague(
     selection = select_option(pick_text(pick_question(candidates), context.turn.locale), options)
     chosen = next((candidate for candidate in candidates if candidate["id"] == selection.id), None)
     return chosen, selection.exchange
-
-
-async def read_job(colleague: PersonCandidate | None, context: TurnContext) -> str | None:
-    """The colleague's job title. What else tells namesakes apart, such as an address, is nothing for a scenario."""
-    if colleague is None:
-        return None
-    async with context.database.transaction() as connection:
-        person = await read_person(connection, colleague["id"], excluded=context.turn.user_id)
-    return person.job_title if person else None

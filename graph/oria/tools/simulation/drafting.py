@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.oria.language import name_language
 from graph.oria.prompts import read_prompt
 from graph.oria.tools.simulation.brief import Brief
-from graph.oria.tools.simulation.colleague import read_job
 from graph.oria.tools.simulation.skills import CatalogueSkill
 from graph.oria.tools.talent.person_candidates import PersonCandidate
 from graph.oria.untrusted import data_message, untrusted_content_policy
@@ -71,8 +70,7 @@ async def draft_scenario(
     """The scenario for this wish. Raises ModelError, also for a draft that code cannot make a scenario of."""
     language = f"Write everything in {name_language(context.turn.locale)}."
     stable = "\n\n".join([read_prompt("simulation/scenario"), untrusted_content_policy()])
-    job = await read_job(colleague, context)
-    wish = data_message("Practice", write_wish(brief, colleague, job, catalogue))
+    wish = data_message("Practice", write_wish(brief, colleague, catalogue))
     draft = await context.models.structured(
         label=LABEL,
         schema=Draft,
@@ -83,13 +81,14 @@ async def draft_scenario(
     return build_scenario(draft, colleague, catalogue)
 
 
-def write_wish(
-    brief: Brief, colleague: PersonCandidate | None, job: str | None, catalogue: Sequence[CatalogueSkill]
-) -> dict[str, Any]:
-    """What the draft is made from; a colleague who was not found is not in it."""
+def write_wish(brief: Brief, colleague: PersonCandidate | None, catalogue: Sequence[CatalogueSkill]) -> dict[str, Any]:
+    """What the draft is made from; a colleague who was not found is not in it.
+
+    What tells namesakes apart beside the job title, such as an address, is nothing for a scenario.
+    """
     wish: dict[str, Any] = brief.model_dump()
     if colleague is not None:
-        wish |= {"counterpart_name": colleague["name"], "counterpart_job_title": job}
+        wish |= {"counterpart_name": colleague["name"], "counterpart_job_title": colleague["job_title"]}
     skills = [{"number": number, "label": skill.label} for number, skill in enumerate(catalogue, start=1)]
     return {name: value for name, value in (wish | {"catalogue_skills": skills}).items() if value}
 

@@ -22,6 +22,7 @@ class PersonCandidate(TypedDict):
 
     id: str
     name: str
+    job_title: str | None
     details: str
     fit: NameFit
 
@@ -30,7 +31,13 @@ def build_candidates(matches: Sequence[PersonMatch]) -> list[PersonCandidate]:
     """The matches in their order, each with details that no other of the same name has."""
     details = describe_people(matches)
     return [
-        PersonCandidate(id=match.person_id, name=match.name, details=details[match.person_id], fit=match.fit)
+        PersonCandidate(
+            id=match.person_id,
+            name=match.name,
+            job_title=match.job_title,
+            details=details[match.person_id],
+            fit=match.fit,
+        )
         for match in matches
     ]
 
