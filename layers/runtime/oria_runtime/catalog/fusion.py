@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
+
 from oria_runtime.db.pool import Connection
 
 
@@ -31,5 +34,18 @@ def fuse(lists: Sequence[tuple[float, Sequence[str]]], *, k: int) -> list[str]:
 
 async def fetch_ranked(connection: Connection, query: LiteralString, parameters: Mapping[str, Any]) -> list[str]:
     """The external ids that a search function answers with, best first; its first column holds them."""
-    cursor = await connection.execute(query, parameters)
+    return await read_ranked(await connection.execute(query, parameters))
+
+
+async def fetch_lists(
+    connection: Connection, queries: Sequence[tuple[float, LiteralString, Mapping[str, Any]]]
+) -> list[tuple[float, list[str]]]:
+    """The lists of several weighted searches, as `fuse` takes them, in one round trip."""
+    async with connection.pipeline():
+        cursors = [(weight, await connection.execute(query, parameters)) for weight, query, parameters in queries]
+    # Fetching inside would flush the pipeline, and its end would be a round trip more.
+    return [(weight, await read_ranked(cursor)) for weight, cursor in cursors]
+
+
+async def read_ranked(cursor: AsyncCursor[DictRow]) -> list[str]:
     return [next(iter(row.values())) for row in await cursor.fetchall()]

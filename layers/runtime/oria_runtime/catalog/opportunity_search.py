@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from oria_runtime.catalog.facets import FacetField, FacetGroup, build_parameters
-from oria_runtime.catalog.fusion import Fusion, fetch_ranked, fuse
+from oria_runtime.catalog.fusion import Fusion, fetch_lists, fetch_ranked, fuse
 from oria_runtime.catalog.opportunities import Opportunity, read_opportunities
 from oria_runtime.db.pool import Connection
 
@@ -103,9 +103,9 @@ async def search_opportunities(
     if vector is None and not words.strip():
         found = await fetch_ranked(connection, SEARCH_BY_FACETS_SQL, parameters) if filters != NO_FILTERS else []
     else:
-        lists = [(fusion.lexical_weight, await fetch_ranked(connection, SEARCH_BY_TEXT_SQL, parameters))]
+        queries = [(fusion.lexical_weight, SEARCH_BY_TEXT_SQL, parameters)]
         if vector is not None:
             by_vector = parameters | {"vector": str(list(vector)), "model": model}
-            lists.append((fusion.vector_weight, await fetch_ranked(connection, SEARCH_BY_VECTOR_SQL, by_vector)))
-        found = fuse(lists, k=fusion.k)
+            queries.append((fusion.vector_weight, SEARCH_BY_VECTOR_SQL, by_vector))
+        found = fuse(await fetch_lists(connection, queries), k=fusion.k)
     return await read_opportunities(connection, found[: max(limit, 0)])

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oria_runtime.catalog.fusion import Fusion, fetch_ranked, fuse
+from oria_runtime.catalog.fusion import Fusion, fetch_lists, fuse
 from oria_runtime.catalog.trainings import Training, read_trainings
 from oria_runtime.db.pool import Connection
 
@@ -64,8 +64,9 @@ async def search_trainings(
         excluded: ids that must not come back; `expand_related` adds their parents and children.
     """
     parameters = filters.as_parameters() | {"excluded": list(excluded), "depth": fusion.depth}
-    lists = [(fusion.lexical_weight, await fetch_ranked(connection, SEARCH_BY_TEXT_SQL, parameters | {"words": words}))]
+    queries = [(fusion.lexical_weight, SEARCH_BY_TEXT_SQL, parameters | {"words": words})]
     if vector is not None:
         by_vector = parameters | {"vector": str(list(vector)), "model": model}
-        lists.append((fusion.vector_weight, await fetch_ranked(connection, SEARCH_BY_VECTOR_SQL, by_vector)))
-    return await read_trainings(connection, fuse(lists, k=fusion.k)[:limit])
+        queries.append((fusion.vector_weight, SEARCH_BY_VECTOR_SQL, by_vector))
+    found = fuse(await fetch_lists(connection, queries), k=fusion.k)
+    return await read_trainings(connection, found[:limit])

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from oria_runtime.catalog.facets import FacetField, FacetGroup, Operator, build_parameters, compile_groups
-from oria_runtime.catalog.fusion import Fusion, fetch_ranked, fuse
+from oria_runtime.catalog.fusion import Fusion, fetch_lists, fetch_ranked, fuse
 from oria_runtime.catalog.people import Experience, ProfileSkill
 from oria_runtime.db.pool import Connection
 
@@ -107,13 +107,13 @@ async def search_people(
     """
     groups = as_groups(criteria)
     parameters = build_parameters(groups, words, list(excluded), fusion.depth)
-    lists = []
+    queries = []
     if words.strip():
-        lists.append((fusion.lexical_weight, await fetch_ranked(connection, SEARCH_BY_TEXT_SQL, parameters)))
+        queries.append((fusion.lexical_weight, SEARCH_BY_TEXT_SQL, parameters))
     if vector is not None:
         by_vector = parameters | {"vector": str(list(vector)), "model": model}
-        lists.append((fusion.vector_weight, await fetch_ranked(connection, SEARCH_BY_VECTOR_SQL, by_vector)))
-    found = fuse(lists, k=fusion.k)
+        queries.append((fusion.vector_weight, SEARCH_BY_VECTOR_SQL, by_vector))
+    found = fuse(await fetch_lists(connection, queries), k=fusion.k)
     if compile_groups(groups) and len(found) < limit:
         found = list(dict.fromkeys([*found, *await fetch_ranked(connection, SEARCH_BY_FACETS_SQL, parameters)]))
     return await read_candidates(connection, found[: max(limit, 0)])
