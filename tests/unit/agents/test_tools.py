@@ -3,15 +3,17 @@
 import asyncio
 import json
 import logging
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
 
 import pytest
+from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
-from langgraph.errors import GraphInterrupt
+from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.types import Command
 
 from graph.middleware.delivery import Delivery, deliver, find_delivered
-from graph.middleware.tool_boundary import run_bounded
+from graph.middleware.tool_boundary import bound_errors, run_bounded
 from graph.oria.tools.clarification import (
     WrittenQuestion,
     attach_exchange,
@@ -74,13 +76,47 @@ async def test_the_boundary_hides_what_went_wrong(caplog: pytest.LogCaptureFixtu
     assert record.levelno == logging.ERROR
 
 
-@pytest.mark.parametrize("signal", [GraphInterrupt(()), asyncio.CancelledError()])
+SIGNALS = [GraphInterrupt(()), ParentCommand(Command(graph=Command.PARENT)), asyncio.CancelledError()]
+
+
+@pytest.mark.parametrize("signal", SIGNALS, ids=lambda signal: type(signal).__name__)
 async def test_the_boundary_lets_pauses_and_cancellation_pass(signal: BaseException) -> None:
     async def work() -> ToolMessage:
         raise signal
 
     with pytest.raises(type(signal)):
         await run_bounded(work(), name="a_tool", call_id="c1", failure="never")
+    with pytest.raises(type(signal)):
+        await run_at_agent(work)
+
+
+async def run_at_agent(work: Callable[[], Awaitable[ToolMessage]], name: str = "a_tool") -> ToolMessage | Command[Any]:
+    """A call inside the boundary of an agent that has one for `a_tool`."""
+    request = ToolCallRequest(
+        tool_call={"name": name, "args": {}, "id": "c1", "type": "tool_call"},
+        tool=None,
+        state={},
+        runtime=cast("Any", None),
+    )
+    return await bound_errors({"a_tool": "Error: not now."}).awrap_tool_call(request, lambda _: work())
+
+
+async def test_the_agents_boundary_covers_its_tools_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> ToolMessage:
+        raise ValueError("secret words")
+
+    result = await run_at_agent(work)
+    assert isinstance(result, ToolMessage)
+    assert (result.text, result.name, result.tool_call_id, result.status) == (
+        "Error: not now.",
+        "a_tool",
+        "c1",
+        "error",
+    )
+    assert [vars(record)["tool_call_id"] for record in caplog.records] == ["c1"]
+    assert "secret" not in caplog.text
+    with pytest.raises(ValueError, match="secret"):
+        await run_at_agent(work, "another_tool")
 
 
 def test_ids_are_read_from_the_artifacts_of_the_last_25_messages_only() -> None:
