@@ -12,7 +12,8 @@ BROKEN_SQL = "select (1 / (cardinality(%(ids)s::text[]) - 1))::text"
 
 async def test_lists_come_in_the_order_of_their_queries_with_their_weights(database: TenantDatabase) -> None:
     async with database.transaction() as connection:
-        queries = [(2.0, LIST_SQL, {"ids": ["b", "a"]}), (1.0, LIST_SQL, {"ids": []})]
+        found, empty = {"ids": ["b", "a"]}, {"ids": list[str]()}
+        queries = [(2.0, LIST_SQL, found), (1.0, LIST_SQL, empty)]
         assert await fetch_lists(connection, queries) == [(2.0, ["b", "a"]), (1.0, [])]
         assert await fetch_lists(connection, []) == []
 
