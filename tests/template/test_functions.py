@@ -15,6 +15,7 @@ from tests.support.template import Stack, read_source
 TIMEOUTS = {
     "ApiFunction": 29,
     "StreamFunction": 900,
+    "RationaleFunction": 29,
     "GateFunction": policy.GATE_SECONDS,
     "SupervisorFunction": policy.SUPERVISOR_SECONDS,
     "SpecialistFunction": policy.SPECIALIST_SECONDS,
@@ -119,7 +120,7 @@ def test_variables_are_read_by_somebody(stack: Stack, name: str) -> None:
 def test_every_function_has_the_variables_that_settings_require(stack: Stack) -> None:
     for name, body in stack.functions.items():
         assert "DATABASE_SECRET_ARN" in body["Environment"]["Variables"], name
-    for name in ("ApiFunction", "StreamFunction"):
+    for name in ("ApiFunction", "StreamFunction", "RationaleFunction"):
         assert {"JWT_ISSUER", "JWT_AUDIENCE", "JWT_JWKS_URL"} <= set(variables_of(stack, name))
 
 

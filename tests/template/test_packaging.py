@@ -23,9 +23,12 @@ GLIBC = (2, 34)
 PLATFORM = re.compile(r"manylinux(?:2014|_(?P<major>\d+)_(?P<minor>\d+))_x86_64|any")
 PYTHONS = {"cp313-cp313", "py3-none", "py2.py3-none"}
 
+# What the process that reads documents imports.
+READERS = ("pypdf", "mammoth", "charset_normalizer")
 # Modules that functions import late, where they first need them; the test imports them to see that they are there.
 LATE: Mapping[str, tuple[str, ...]] = {
-    "api": ("eld", "mangum", "cryptography.hazmat.primitives.ciphers.aead"),
+    "api": ("eld", "mangum", "cryptography.hazmat.primitives.ciphers.aead", "oria_runtime.documents.readers", *READERS),
+    "rationale": ("eld", "mangum", "langchain_openai", "graph.oria.training_matching.explanation"),
     "stream": ("uvicorn", "eld", "cryptography.hazmat.primitives.ciphers.aead", "oria_runtime.http.mcp.server"),
     "stage": (
         "langchain.agents",
@@ -103,6 +106,7 @@ def test_streams_script_is_still_executable(built: Path) -> None:
     [
         ("ApiFunction", "api"),
         ("StreamFunction", "stream"),
+        ("RationaleFunction", "rationale"),
         ("SpecialistFunction", "stage"),
         ("MemoryFunction", "memory"),
         ("TurnFailedFunction", "turn_failed"),

@@ -15,10 +15,14 @@ PROVIDERS = ("OpenAiSecretArn", "AzureOpenAiSecretArn", "OvhSecretArn", "Compati
 MODEL = {("secretsmanager:GetSecretValue", name) for name in PROVIDERS} | TRACING
 PUBLISH = ("events:PutEvents", "Bus")
 SEAL, UNSEAL = ("kms:GenerateDataKey", "ContextKey"), ("kms:Decrypt", "ContextKey")
+UPLOADS = {(f"s3:{action}", "UploadsBucket") for action in ("GetObject", "PutObject", "DeleteObject", "ListBucket")}
+# A function takes five layers, and this one has two edges: HTTP and models.
+WITHOUT_LAYER = {("secretsmanager:GetSecretValue", name) for name in ("AnthropicSecretArn", "LangfuseSecretArn")}
 REPORT = ("lambda:InvokeFunction", "TurnFailedFunction")
 
 ALLOWED = {
-    "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL},
+    "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL} | UPLOADS,
+    "RationaleFunction": {DATABASE} | MODEL - WITHOUT_LAYER,
     "StreamFunction": {DATABASE, PUBLISH, SEAL},
     "GateFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
     "SupervisorFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
@@ -64,6 +68,8 @@ def read_grants(stack: Stack, function: str) -> Iterator[tuple[str, str]]:
 
 def name_of(resource: Any) -> str:
     value = resource.get("Fn::If", [None, resource])[1]
+    if "Fn::Sub" in value:
+        return str(value["Fn::Sub"]).removeprefix("${").partition(".")[0]
     return str(value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0])
 
 

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
@@ -68,6 +69,11 @@ def correlation(event: Any) -> dict[str, Any]:
     if not isinstance(detail, Mapping):
         return {}
     return {key: detail[key] for key in ("tenant_id", "turn_id", "seq", "stage") if key in detail}
+
+
+def name_trace(turn_id: UUID) -> str:
+    """The trace of a turn: Langfuse's id of it. LangSmith's runs have the turn's id in their metadata `turn_id`."""
+    return turn_id.hex
 
 
 def count(name: str, value: float = 1, *, unit: MetricUnit = MetricUnit.Count, **dimensions: str) -> None:

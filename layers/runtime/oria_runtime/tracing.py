@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from oria_runtime.observability import describe, logger
+from oria_runtime.observability import describe, logger, name_trace
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import BaseCallbackHandler
@@ -30,11 +30,6 @@ def callbacks(environ: Mapping[str, str], turn_id: UUID) -> "list[BaseCallbackHa
     from langfuse.langchain import CallbackHandler
 
     return [CallbackHandler(trace_context={"trace_id": name_trace(turn_id)})]
-
-
-def name_trace(turn_id: UUID) -> str:
-    """The trace of a turn: Langfuse's id of it. LangSmith's runs have the turn's id in their metadata `turn_id`."""
-    return turn_id.hex
 
 
 async def flush(environ: Mapping[str, str], seconds: float) -> None:

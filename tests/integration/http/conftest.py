@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from oria_runtime.db.pool import Pool
 from oria_runtime.http.app import create_app
+from oria_runtime.http.routes import rationale
+from oria_runtime.http.routes.rationale import Explain
 from oria_runtime.http.sse import Pace
 from oria_runtime.publisher import BusEvent
 from oria_runtime.sandbox import Sandbox
@@ -101,13 +103,17 @@ async def sandbox(environ: dict[str, str], bus: RecordingBus) -> AsyncIterator[S
     await sandbox.close()
 
 
-def join_apps(sandbox: Sandbox, pace: Pace = PACE, request_seconds: float = 20.0) -> ASGIApp:
-    """Both functions behind one address, as API Gateway's routes put them."""
+def join_apps(
+    sandbox: Sandbox, pace: Pace = PACE, request_seconds: float = 20.0, explain: Explain | None = None
+) -> ASGIApp:
+    """The functions behind one address, as API Gateway's routes put them; the one that explains only when asked for."""
     api = create_app(sandbox, request_seconds=request_seconds)
     stream = create_app(sandbox, stream=True, pace=pace)
+    explaining = create_app(sandbox, routers=[rationale.create_router(explain)]) if explain else api
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
         app = stream if scope["path"].endswith(("/events", "/mcp")) else api
+        app = explaining if scope["path"].startswith("/v1/trainings/") else app
         await app(scope, receive, send)
 
     return route

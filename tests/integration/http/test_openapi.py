@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.core.result import Ok
 
+from functions.rationale.app import build_explain
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.http.app import create_app
 from oria_runtime.http.sse import Pace
@@ -28,6 +29,7 @@ from tests.integration.http.conftest import REGISTRY, RecordingBus, join_apps, s
 from tests.integration.http.issuer import Issuer
 from tests.integration.http.worker import pause
 from tests.support.database import DatabaseUrls
+from tests.support.trainings import add_training
 
 DEFAULT_EXAMPLES = 500
 TENANT = UUID("7b1d2b1e-8f57-4f0e-9d6e-0c9f5a3f4f10")
@@ -51,7 +53,7 @@ OPERATIONS = {
     "deleteConversation", "listMessages", "createTurn", "chat", "readTurn", "cancelTurn", "streamTurnEvents",
     "respondToInteraction", "readPreferences", "writePreferences", "deletePreferences",
     "listDocuments", "writeDocument", "readDocument", "deleteDocument", "createUpload", "writeFeedback",
-    "deleteFeedback",
+    "deleteFeedback", "explainTraining",
 }  # fmt: skip
 
 
@@ -82,7 +84,7 @@ def run_server(environ: dict[str, str]) -> Iterator[tuple[str, Sandbox]]:
 
     async def run() -> None:
         sandbox = Sandbox(environ, registry=REGISTRY, publisher=RecordingBus(), data_connections=8)
-        async with serve(join_apps(sandbox, SHORT)) as address:
+        async with serve(join_apps(sandbox, SHORT, explain=build_explain(sandbox))) as address:
             found.append((address, sandbox))
             started.set()
             await stopped.wait()
@@ -108,7 +110,9 @@ def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) 
 
     async def ask() -> str:
         sandbox = Sandbox(environ, registry=REGISTRY)
-        interaction = await pause(TenantDatabase(sandbox.pool, TENANT), turn["id"])
+        database = TenantDatabase(sandbox.pool, TENANT)
+        await add_training(database, "t1", title="Welding")
+        interaction = await pause(database, turn["id"])
         await sandbox.close()
         return interaction
 
@@ -116,6 +120,7 @@ def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) 
         "turn_id": turn["id"],
         "conversation_id": turn["conversation_id"],
         "interaction_id": asyncio.run(ask()),
+        "training_id": "t1",
         "name": "notes.txt",
         "message_id": messages["items"][0]["id"],
     }

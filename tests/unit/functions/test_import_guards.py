@@ -18,8 +18,9 @@ HTTP = {"fastapi", "starlette", "mangum", "uvicorn", "eld"}
 # Clients are made where they are first used; the SDK's import alone is 150 ms.
 SDK = {"boto3", "s3transfer"}
 FORBIDDEN = {
-    "ApiFunction": GRAPH | MIGRATION | SDK,
+    "ApiFunction": GRAPH | MIGRATION | SDK | {"pypdf", "mammoth", "charset_normalizer"},
     "StreamFunction": GRAPH | MIGRATION | SDK | {"mangum", "mcp", "mcp_types", "httpx2"},
+    "RationaleFunction": GRAPH | MIGRATION | SDK,
     "GateFunction": {"openai", "langchain_openai", "langchain", "tiktoken", "langfuse"} | MIGRATION | HTTP | SDK,
     "MemoryFunction": {"openai", "langchain_openai", "langchain", "tiktoken", "langfuse"} | MIGRATION | HTTP | SDK,
     "TurnFailedFunction": GRAPH | MIGRATION | HTTP | SDK,

@@ -73,8 +73,12 @@ async def run_worker(data: bytes, media_type: str, limits: ExtractionLimits) -> 
 
 
 def make_environ() -> dict[str, str]:
-    """The worker's environment: our import paths and nothing else, least of all a secret."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
+    """The worker's environment: our import paths and nothing else, least of all a secret.
+
+    On Lambda the interpreter finds its own shared library by LD_LIBRARY_PATH.
+    """
+    libraries = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1", **libraries}
 
 
 async def kill(worker: Process) -> None:

@@ -1,4 +1,5 @@
-"""The API as two functions serve it: `api` everything but the streams, `stream` the event stream and `/mcp`.
+"""The API as three functions serve it: `stream` the event stream and `/mcp`, `rationale` what waits for a model, `api`
+everything else.
 
 No lifespan and no background tasks: Mangum would run the first for every request, and Lambda freezes before the second
 (CASES 41, 43).
@@ -23,6 +24,7 @@ from oria_runtime.http.routes import (
     health,
     interactions,
     preferences,
+    rationale,
     turns,
 )
 from oria_runtime.http.services import Services
@@ -40,23 +42,24 @@ def create_app(
     sandbox: "Sandbox",
     *,
     stream: bool = False,
+    routers: Sequence[APIRouter] = (),
     pace: Pace | None = None,
     request_seconds: float = limits.REQUEST_SECONDS,
 ) -> DocumentedApp:
-    """The ASGI app of a sandbox. `stream` makes it the stream function's; `pace` are the stream's time limits, and
-    `request_seconds` those of every other request."""
+    """The ASGI app of a sandbox. `stream` makes it the stream function's, `routers` another function's with its own
+    routes; `pace` are the stream's time limits, and `request_seconds` those of every other request."""
     pace = pace or Pace()
     streaming = events.create_router(pace)
-    served = (streaming,) if stream else (
+    served = routers or ((streaming,) if stream else (
         assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
         documents.router, feedback.router,
-    )  # fmt: skip
+    ))  # fmt: skip
     app = DocumentedApp(
         title="Oria",
         version="1",
         description=DESCRIPTION,
         servers=[{"url": sandbox.settings.public_base_url or "/"}],
-        openapi_url=None if stream else f"{PREFIX}/openapi.json",
+        openapi_url=None if stream or routers else f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
@@ -73,7 +76,7 @@ def create_app(
     if stream:
         app.router.routes.append(create_route(pace))
     else:
-        app.elsewhere = _document(streaming)
+        app.elsewhere = _document(streaming, rationale.create_router(rationale.explain_elsewhere))
     return app
 
 
@@ -91,7 +94,8 @@ def allow_cross_origin(app: FastAPI, origins: Sequence[str]) -> None:
     )
 
 
-def _document(router: APIRouter) -> APIRouter:
+def _document(*routers: APIRouter) -> APIRouter:
     documented = APIRouter()
-    documented.include_router(router, prefix=PREFIX)
+    for router in routers:
+        documented.include_router(router, prefix=PREFIX)
     return documented

@@ -148,6 +148,16 @@ class NewFeedback(RequestBody):
     comment: Comment | None = None
 
 
+class NewRationale(RequestBody):
+    """What an explanation of one training may refer to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"search_query": "data visualisation", "locale": "en"}]})
+    search_query: Text | None = Field(
+        default=None, description="What the person searched for; a card's `rationaleContext` has it."
+    )
+    locale: Locale | None = Field(default=None, description="Language of the explanation, a BCP 47 tag.")
+
+
 class NewPreferences(RequestBody):
     """The whole list of what is remembered about the person."""
 

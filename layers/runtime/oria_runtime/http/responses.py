@@ -218,6 +218,24 @@ class UploadView(ResponseBody):
     max_bytes: int
 
 
+class FactView(ResponseBody):
+    """A supported match."""
+
+    name: Literal["topic", "mandatory", "gaps", "objective_skills", "own_skills", "interests"]
+    values: list[str]
+
+
+class RationaleView(ResponseBody):
+    """Why a training fits the caller."""
+
+    training_id: str
+    title: str
+    text: str
+    facts: list[FactView] = Field(description="All that the text may rest on.")
+    source: Literal["model", "facts"] = Field(description="Who worded the text; `facts` is the fixed form.")
+    usage: dict[str, Any] = Field(description="Tokens and cost by task label; `cost` is null where no price is known.")
+
+
 class PreferencesView(ResponseBody):
     """What is remembered about the caller."""
 

@@ -11,8 +11,7 @@ from uuid import UUID
 
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.errors import InvalidRequestError, NotFoundError
-from oria_runtime.observability import count
-from oria_runtime.tracing import name_trace
+from oria_runtime.observability import count, name_trace
 
 Rating = Literal["up", "down"]
 Status = Literal["given", "changed", "withdrawn"]
