@@ -8,7 +8,7 @@ particular application: in JSON, a text under a key that says "latest" or "curre
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from local.offline_model.wire.prompts import Message, Prompt
@@ -23,11 +23,15 @@ TEXT_KEYS = ("text", "content", "message")
 
 @dataclass(frozen=True)
 class Evidence:
-    """`latest` is what to answer or judge, `earlier` the person's texts before it, oldest first, `data` all JSON."""
+    """`latest` is what to answer or judge, `earlier` the person's texts before it, oldest first, `data` all JSON.
+
+    `results` are those of tools that are JSON, oldest first, each with the tool's name.
+    """
 
     latest: str
     earlier: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+    results: Sequence[tuple[str, Any]] = ()
 
     @property
     def request(self) -> str:
@@ -48,10 +52,10 @@ def read_prompt_evidence(prompt: Prompt) -> Evidence:
                 data |= found
             else:
                 spoken.append(message.text)
-    inner = read_data(data)
+    inner = replace(read_data(data), results=list_json_results(prompt))
     if not spoken:
         return inner
-    return Evidence(spoken[-1], [*inner.earlier, *spoken[:-1]], data)
+    return replace(inner, latest=spoken[-1], earlier=[*inner.earlier, *spoken[:-1]])
 
 
 def read_text_evidence(text: str) -> Evidence:
@@ -100,6 +104,13 @@ def list_strings(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from list_strings(inner)
+
+
+def list_json_results(prompt: Prompt) -> list[tuple[str, Any]]:
+    """The results of tools that are JSON, with the names of the tools."""
+    names = {call.id: call.name for message in prompt.messages for call in message.tool_calls}
+    results = ((message, find_json(message.text)) for message in prompt.messages if message.role == "tool")
+    return [(names.get(message.tool_call_id, ""), found) for message, found in results if found is not None]
 
 
 def list_tool_results(prompt: Prompt) -> list[Message]:

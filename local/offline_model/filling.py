@@ -16,6 +16,7 @@ import numpy as np
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, list_strings
+from local.offline_model.names import ID_FIELD, NAME_FIELD, find_id, find_name
 from local.offline_model.phrases import TEXTS, Language, asks, find_duration_text, find_durations
 from local.offline_model.schema_fields import (
     Field,
@@ -73,9 +74,10 @@ class Filler:
         self._eager = eager
 
     def lacks(self, schema: Schema) -> bool:
-        """Whether a required list of records or identifiers is nowhere in the data: nothing could be put there."""
-        required = (Field(name, resolve(schema["properties"][name], schema), schema) for name in schema["required"])
-        return any(is_record_list(field) and not self._find_list(field) for field in required)
+        """Whether a required identifier, or list of records or identifiers, is nowhere: nothing could be put there."""
+        required = [Field(name, resolve(schema["properties"][name], schema), schema) for name in schema["required"]]
+        unknown = any(ID_FIELD.search(field.name) and not self._find_id(field) for field in required)
+        return unknown or any(is_record_list(field) and not self._find_list(field) for field in required)
 
     def fill(self, schema: Schema) -> Any:
         """The instance of a whole schema."""
@@ -174,7 +176,14 @@ class Filler:
         return float(plain[0]) if len(plain) == 1 else None
 
     def _write(self, field: Field) -> str:
-        """A string: a question about the record, a title, or what was asked."""
+        """A string: an identifier, a name, a question about the record, a title, or what was asked."""
+        if ID_FIELD.search(field.name):
+            return self._find_id(field)
+        if NAME_FIELD.search(field.name) and (name := find_name(self._evidence.request)):
+            return bound(name, field.schema)
+        return self._phrase(field)
+
+    def _phrase(self, field: Field) -> str:
         subject = " ".join(unique(list_strings(drop_ids(field.record))))
         if QUESTION.search(field.hint):
             topic = explain(subject, self._instructions) or self._evidence.request
@@ -186,6 +195,9 @@ class Filler:
         if LENGTH.search(field.hint):
             return find_duration_text(self._evidence.request)
         return bound(subject or self._evidence.request or field.name, field.schema)
+
+    def _find_id(self, field: Field) -> str:
+        return find_id(field.name, self._evidence.results)
 
     def _fits(self, field: Field) -> bool:
         """Whether an optional field has something to hold."""
@@ -214,6 +226,10 @@ class Filler:
         return False
 
     def _fits_text(self, field: Field) -> bool:
+        if ID_FIELD.search(field.name):
+            return False
+        if NAME_FIELD.search(field.name):
+            return bool(find_name(self._evidence.request))
         if LENGTH.search(field.hint):
             return bool(find_duration_text(self._evidence.request))
         return self._chooser.measure(self._evidence.latest, field.hint, 1) >= FITTING

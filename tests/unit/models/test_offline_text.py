@@ -3,6 +3,7 @@
 import pytest
 
 from local.offline_model.evidence import read_data, read_prompt_evidence, read_text_evidence
+from local.offline_model.names import find_id, find_name
 from local.offline_model.phrases import asks, detect_language, find_duration_text, find_durations, read_asked_language
 from local.offline_model.replies import cut, find_rule, list_lines
 from local.offline_model.schema_fields import describe_values, explain
@@ -149,3 +150,27 @@ def test_tool_results_become_lines_without_identifiers() -> None:
 def test_texts_are_cut_between_lines_at_the_output_budget() -> None:
     assert cut("one\ntwo\nthree", 2) == "one\ntwo"
     assert cut("one", None) == "one"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("How do I prepare a talk with Thomas Becker?", "Thomas Becker"),
+        ("Is Esther van den Berg there? I want to meet her.", "Esther van den Berg"),
+        ("Who is Zoë? Prepare something with Ana", "Ana"),
+        ("Thomas Becker (Fleet manager, Hamburg)", "Thomas Becker"),
+        ("Quiero hablar con José Muñoz", "José Muñoz"),
+        ("I want to practise with him", ""),
+    ],
+)
+def test_a_name_is_a_run_of_capitalised_words(text: str, name: str) -> None:
+    assert find_name(text) == name
+
+
+def test_an_identifier_is_copied_from_the_result_that_it_belongs_to() -> None:
+    results = [
+        ("get_objective_tool", {"id": "o-1", "title": "Lead"}),
+        ("person_tool", {"status": "confirmed", "person": {"id": "p-2"}, "candidates": [{"id": "p-3"}]}),
+    ]
+    assert (find_id("objective_id", results), find_id("person_id", results)) == ("o-1", "p-2")
+    assert find_id("job_id", results) == ""

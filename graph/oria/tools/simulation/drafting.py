@@ -47,7 +47,7 @@ class DraftSkill(Drafted):
 
     title: str
     catalogue_number: int | None = Field(description="Number of the same skill in `catalogue_skills`, or null.")
-    criteria: list[str]
+    criteria: list[str] = Field(min_length=SIMULATION_CRITERIA[0])
 
 
 class Draft(Drafted):
@@ -58,8 +58,8 @@ class Draft(Drafted):
     counterpart: DraftCounterpart
     goal: str
     opening_line: str
-    expected_outcomes: list[str]
-    skills: list[DraftSkill]
+    expected_outcomes: list[str] = Field(min_length=SIMULATION_OUTCOMES[0])
+    skills: list[DraftSkill] = Field(min_length=SIMULATION_SKILLS[0])
     difficulty: Difficulty
     estimated_minutes: int
 
