@@ -1,5 +1,6 @@
-"""What a run says: accuracy by class and language, the wrong answers, and what it cost."""
+"""What a run says: accuracy by class and language, the confusions, the wrong answers, and what it cost."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from evals.cases import Case
 from oria_runtime.models.usage import Usage
 
 UNAVAILABLE = "unavailable"
+NAME_WIDTH = 22
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ def write_report(results: Sequence[Result], usage: Usage, seconds: float) -> str
             "",
             *_write_table("language", results, lambda result: result.case.language),
             "",
+            *_write_confusions(results),
+            "",
             *_write_mistakes(results),
             *_write_cost(usage, seconds),
         ]
@@ -41,7 +45,7 @@ def write_report(results: Sequence[Result], usage: Usage, seconds: float) -> str
 
 
 def _write_table(title: str, results: Sequence[Result], key: Callable[[Result], str]) -> Iterable[str]:
-    yield f"{title:<18}{'cases':>6}{'right':>7}{'accuracy':>10}"
+    yield f"{title:<{NAME_WIDTH}}{'cases':>6}{'right':>7}{'accuracy':>10}"
     for name in sorted({key(result) for result in results}):
         yield _write_row(name, [result for result in results if key(result) == name])
     yield _write_row("all", results)
@@ -49,17 +53,28 @@ def _write_table(title: str, results: Sequence[Result], key: Callable[[Result], 
 
 def _write_row(name: str, results: Sequence[Result]) -> str:
     right = sum(result.right for result in results)
-    return f"{name:<18}{len(results):>6}{right:>7}{measure_accuracy(results):>10.1%}"
+    return f"{name:<{NAME_WIDTH}}{len(results):>6}{right:>7}{measure_accuracy(results):>10.1%}"
+
+
+def _write_confusions(results: Sequence[Result]) -> Iterable[str]:
+    """Rows are the right classes, columns what came out; a dot is none."""
+    answers = sorted({result.answer for result in results})
+    yield f"{'expected, answered':<{NAME_WIDTH}}{''.join(f'{answer:>{len(answer) + 2}}' for answer in answers)}"
+    for expected in sorted({result.case.expected for result in results}):
+        counts = Counter(result.answer for result in results if result.case.expected == expected)
+        row = "".join(f"{counts[answer] or '.':>{len(answer) + 2}}" for answer in answers)
+        yield f"{expected:<{NAME_WIDTH}}{row}"
 
 
 def _write_mistakes(results: Sequence[Result]) -> Iterable[str]:
     for result in results:
         if not result.right:
-            yield f"wrong  {result.case.id:<18}{result.case.expected} → {result.answer}: {result.case.message}"
+            case = result.case
+            yield f"wrong  {case.id:<{NAME_WIDTH}}{case.expected} → {result.answer}: {case.message}"
 
 
 def _write_cost(usage: Usage, seconds: float) -> Iterable[str]:
     total = usage.total().as_json()
     cost = "unknown (no price for this model)" if total["cost"] is None else f"{total['cost']:.6f} USD"
-    tokens = f"{total['input_tokens']} in, {total['output_tokens']} out"
+    tokens = f"{total['input_tokens']} in ({total['cached_tokens']} cached), {total['output_tokens']} out"
     yield f"calls {total['calls']}, tokens {tokens}, cost {cost}, {seconds:.1f} s"

@@ -11,7 +11,13 @@ from evals.cases import Case, load_cases, load_gate_cases
 from graph.oria.approval import decide
 from graph.oria.availability import list_enabled
 from graph.oria.memory import update_preferences
+from graph.oria.records import list_records
 from graph.oria.routing import choose_agent, write_evidence
+from graph.oria.tools.training_finder.check import Check
+from graph.oria.tools.training_finder.plan_scope import find_plan_questions
+from graph.oria.tools.training_finder.request import Preparation, TrainingRequest
+from graph.oria.tools.training_finder.request import write_evidence as write_training_evidence
+from graph.oria.tools.training_finder.search_scope import find_search_questions
 from graph.oria.transcript import Evidence
 from graph.policy import GATE_SECONDS, MEMORY_SECONDS, ROUTING_DECISION_SECONDS
 from oria_runtime.models.client import Models
@@ -30,8 +36,7 @@ class CaseSet:
 
 async def answer_routing(case: Case, models: Models) -> str:
     """The supervisor's choice among all specialists."""
-    messages: list[AnyMessage] = [_read_message(**entry) for entry in case.recent]
-    messages.append(HumanMessage(case.message))
+    messages = list_messages(case)
     evidence = write_evidence(messages, locale=case.language, active_agent=case.current_agent, summary="")
     deadline = asyncio.get_running_loop().time() + ROUTING_DECISION_SECONDS
     return await choose_agent(list_enabled(TenantConfig()), messages, evidence, models, deadline)
@@ -49,12 +54,27 @@ async def answer_memory(case: Case, models: Models) -> str:
     return "skip" if items is None else "update"
 
 
-def _read_message(role: str, text: str) -> AnyMessage:
-    return HumanMessage(text) if role == "user" else AIMessage(text)
+async def answer_clarification(case: Case, models: Models) -> str:
+    """What the Training Finder does with a request: `build` or `ask` for a plan, else `search` or `clarify`."""
+    request = TrainingRequest(query=case.message, is_learning_plan=case.plan)
+    known = Preparation(profile={}, preferences=[], conversation=list_records(list_messages(case)))
+    check = Check(write_training_evidence(request, known), models, case.language)
+    if case.plan:
+        return "ask" if await find_plan_questions(check) else "build"
+    return "clarify" if await find_search_questions(check) else "search"
+
+
+def list_messages(case: Case) -> list[AnyMessage]:
+    """The conversation of a case, its message last."""
+    said = [*case.recent, {"role": "user", "text": case.message}]
+    return [HumanMessage(entry["text"]) if entry["role"] == "user" else AIMessage(entry["text"]) for entry in said]
 
 
 SETS: Mapping[str, CaseSet] = {
     "routing": CaseSet(lambda: load_cases("routing"), answer_routing),
+    "routing_hard": CaseSet(lambda: load_cases("routing_hard"), answer_routing),
+    "routing_held_out": CaseSet(lambda: load_cases("routing_held_out"), answer_routing),
+    "clarification": CaseSet(lambda: load_cases("clarification"), answer_clarification),
     "gate": CaseSet(load_gate_cases, answer_gate),
     "memory": CaseSet(lambda: load_cases("memory"), answer_memory),
 }

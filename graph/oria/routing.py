@@ -66,7 +66,7 @@ def describe_choices(specialists: Sequence[Specialist]) -> dict[str, str]:
     """What each destination is for, as clients read it too, and typical requests that only the decision sees."""
     examples = read_sections("supervisor_examples")
     return {
-        specialist.id: f"{specialist.description} {examples.get(specialist.id, '')}".strip()
+        specialist.id: f"{specialist.description} Typical requests: {examples[specialist.id]}"
         for specialist in specialists
     }
 

@@ -16,6 +16,8 @@ from local.offline_model.wire.prompts import Message, Prompt
 LATEST_KEY = re.compile(
     r"latest|current_(?:message|request|question)|^(?:user_)?(?:message|request|question|query|text|input)$"
 )
+# What stands before a list, such as: Talk (data): [...]
+LABEL = re.compile(r"[A-Za-z]\w*")
 PERSON = {"user", "human", "person", "employee"}
 SHORT_WORDS = 4
 TEXT_KEYS = ("text", "content", "message")
@@ -50,6 +52,8 @@ def read_prompt_evidence(prompt: Prompt) -> Evidence:
             found = find_json(message.text)
             if isinstance(found, dict):
                 data |= found
+            elif isinstance(found, list) and (label := LABEL.match(message.text)):
+                data[label.group().casefold()] = found
             else:
                 spoken.append(message.text)
     inner = replace(read_data(data), results=list_json_results(prompt))

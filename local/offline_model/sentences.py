@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 CLAUSE_END = re.compile(r"\s*[,;:()]\s*|\s+(?:and|or|et|ou|y|o)\s+", re.IGNORECASE)
@@ -13,6 +14,8 @@ WORD = re.compile(r"[^\W\d_][\w'’-]*")
 # Bounds on what is compared, so that a long message costs no more than a page.
 MAXIMUM = 400
 SENTENCES = 40
+# Descriptions whose parts are kept: the same choices and tools come again with every request.
+DESCRIPTIONS = 1_024
 
 
 def split_sentences(text: str) -> list[str]:
@@ -33,10 +36,11 @@ def split_clauses(sentence: str) -> list[str]:
     return [part for part in parts if len(part) > 1]
 
 
-def describe(text: str) -> list[str]:
+@lru_cache(DESCRIPTIONS)
+def describe(text: str) -> tuple[str, ...]:
     """What a description can be recognised by: its sentences and the clauses of each; exclusions are left out."""
     included = [sentence for sentence in split_sentences(text) if not EXCLUDING.match(sentence)]
-    return unique(piece for sentence in included for piece in (sentence, *split_clauses(sentence)))
+    return tuple(unique(piece for sentence in included for piece in (sentence, *split_clauses(sentence))))
 
 
 def unique(pieces: Iterable[str]) -> list[str]:

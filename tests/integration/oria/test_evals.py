@@ -18,7 +18,8 @@ async def test_a_run_asks_every_case_once_and_reports_by_class(script: Script) -
     assert script.count() == len(results) == len(expected)
     assert measure_accuracy(results) == expected.count("career_chat") / len(expected)
     report = write_report(results, models.usage, seconds=1.0)
-    assert f"career_chat{'':<7}{expected.count('career_chat'):>6}{expected.count('career_chat'):>7}    100.0%" in report
+    count = expected.count("career_chat")
+    assert f"career_chat{'':<11}{count:>6}{count:>7}    100.0%" in report
     assert "training_finder → career_chat" in report
     assert f"calls {len(expected)}, " in report
 

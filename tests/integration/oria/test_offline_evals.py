@@ -1,4 +1,8 @@
-"""The offline model is a demonstration, not a judge; this much it must reach (`make run` without a key)."""
+"""The offline model is a demonstration, not a judge; this much it must reach (`make run` without a key).
+
+The floors are a few points below what was measured: 90 % of the typical messages, 73 % of the hard ones and 71 % of
+those that nobody looked at while descriptions, examples and model were improved.
+"""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,6 +12,7 @@ import pytest
 from evals.report import measure_accuracy
 from evals.run import answer_all
 from evals.sets import SETS
+from graph.oria.agents import SPECIALISTS
 from local.offline_model.server import serve_offline_model, write_environ
 from oria_runtime.models.client import Models, build_models
 from oria_runtime.settings import ModelSettings
@@ -23,7 +28,19 @@ async def offline(request: Any) -> AsyncIterator[Models]:
 
 
 async def test_the_offline_model_tells_the_specialists_apart(offline: Models) -> None:
-    assert measure_accuracy(await answer_all(SETS["routing"], offline, parallel=8)) >= 0.85
+    results = await answer_all(SETS["routing"], offline, parallel=8)
+    assert measure_accuracy(results) >= 0.87
+    for agent in SPECIALISTS:
+        assert measure_accuracy([result for result in results if result.case.expected == agent]) >= 0.75
+
+
+@pytest.mark.parametrize("offline", [{}], ids=["native"], indirect=True)
+async def test_the_offline_model_tells_them_apart_without_the_words_of_their_descriptions(offline: Models) -> None:
+    hard = await answer_all(SETS["routing_hard"], offline, parallel=8)
+    held_out = await answer_all(SETS["routing_held_out"], offline, parallel=8)
+    assert measure_accuracy(hard) >= 0.70
+    assert measure_accuracy(held_out) >= 0.65
+    assert measure_accuracy([*hard, *held_out]) >= 0.70
 
 
 async def test_the_offline_model_blocks_no_ordinary_message(offline: Models) -> None:

@@ -12,12 +12,12 @@ from local.offline_model.wire.prompts import read_completion_prompt, read_respon
 
 
 def test_a_description_is_its_sentences_and_their_clauses_without_exclusions() -> None:
-    assert describe("Invoices, refunds and payments. Not for bugs.") == [
+    assert describe("Invoices, refunds and payments. Not for bugs.") == (
         "Invoices, refunds and payments.",
         "Invoices",
         "refunds",
         "payments",
-    ]
+    )
 
 
 def test_list_marks_are_no_part_of_a_sentence() -> None:
