@@ -26,6 +26,7 @@ from graph.oria.agents.confirmation import ConfirmationMiddleware
 from graph.oria.agents.prompting import AgentPrompts, write_system_prompt
 from graph.oria.channel_tools import narrow_tools
 from graph.oria.state import SelectedPerson
+from graph.oria.tools.get_document_content_tool import NAME as DOCUMENT_TOOL
 from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION_TOOL
 from graph.oria.tools.request_clarification_tool import build_clarification_tool
 from graph.oria.untrusted import data_message
@@ -155,7 +156,7 @@ def build_middleware(
         str(context.turn.id),
         dropped=(SEARCHES_AND_TRANSFERS | set(config.tool_exclusion)) - set(available),
         starts_turn=starts_turn,
-        context=describe_context(request, summary),
+        context=describe_context(summary, request, request.documents if DOCUMENT_TOOL in available else ()),
     )
     delivery = DeliveryMiddleware(
         selection=definition.prompts.selection,
@@ -174,16 +175,16 @@ def build_middleware(
     ]
 
 
-def describe_context(request: AgentRequest, summary: str) -> list[HumanMessage]:
+def describe_context(summary: str, request: AgentRequest, documents: Sequence[str]) -> list[HumanMessage]:
     """What the model is told beside the messages. Names of documents are a person's own texts, so they are data."""
     attached = request.context.turn.request.get("attachments", [])
     names = {
-        "attached_to_the_latest_message": [name for name in request.documents if name in attached],
-        "uploaded_earlier": [name for name in request.documents if name not in attached],
+        "attached_to_the_latest_message": [name for name in documents if name in attached],
+        "uploaded_earlier": [name for name in documents if name not in attached],
     }
     return [
         *([data_message("Summary of the earlier conversation", summary)] if summary else []),
-        *([data_message("Documents of this conversation", names)] if request.documents else []),
+        *([data_message("Documents of this conversation", names)] if documents else []),
     ]
 
 

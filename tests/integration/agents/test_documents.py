@@ -10,6 +10,7 @@ from graph.oria.tools.get_document_content_tool import FAILURE, MISS, NAME, NO_C
 from oria_runtime.db.pool import Pool, TenantDatabase
 from oria_runtime.documents.extraction import Extracted
 from oria_runtime.documents.rows import Place, store_document
+from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns.conversations import create_conversation
 from tests.integration.agents.conftest import USER, Conversation, Stop, list_sent
 from tests.support.database import DatabaseUrls, create_tenant, execute
@@ -116,6 +117,8 @@ async def test_an_agent_without_the_tool_or_documents_hears_of_none(
 ) -> None:
     await career_chat.say("Hello")
     await chat.with_options(agent="training_finder").say("Hello")
+    config = TenantConfig.model_validate({"chatbot": {"agents": {"career_chat": {"tool_exclusion": [NAME]}}}})
+    await chat.with_options(config=config, thread=str(uuid4())).say("Hello")
     assert "Documents of this conversation" not in json.dumps([request.body for request in script.requests])
 
 

@@ -9,11 +9,14 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from functions.rationale.app import build_explain
 from oria_runtime.http.gateway import create_adapter
+from oria_runtime.http.routes.rationale import create_router
 from oria_runtime.sandbox import Sandbox
 from tests.integration.http.conftest import BASE_URL, REGISTRY, RecordingBus
 from tests.integration.http.issuer import Issuer
 from tests.support.database import DatabaseUrls
+from tests.support.events import load_event
 
 TENANT = UUID("7b1d2b1e-8f57-4f0e-9d6e-0c9f5a3f4f10")
 
@@ -85,6 +88,27 @@ def test_message_is_accepted_under_the_stage(sandbox_of_lambda: Sandbox, issuer:
         turn = json.loads(answer["body"])
         assert (answer["statusCode"], turn["locale"]) == (202, "fr")
         assert answer["headers"]["location"] == f"{BASE_URL}/v1/turns/{turn['id']}"
+
+
+def test_a_file_and_its_name_arrive_whole(sandbox_of_lambda: Sandbox, issuer: Issuer) -> None:
+    handler, token = create_adapter(sandbox_of_lambda), issuer.token(TENANT)
+    created = handler(proxy_event("POST", "/v1/conversations", token, b'{"assistant": "oria"}'), None)  # type: ignore[arg-type]
+    conversation = json.loads(created["body"])["id"]
+    event = load_event("api/put_document", token=token)
+    event["path"] = event["path"].replace("2f0b9c1e-6a57-4b0f-9a63-5f1f0f2f7c11", conversation)
+    answer = handler(event, None)  # type: ignore[arg-type]
+    document = json.loads(answer["body"])
+    assert (answer["statusCode"], document["name"], document["pages"]) == (201, "Lebenslauf – Amira.pdf", 1)
+    assert document["bytes"] == len(base64.b64decode(event["body"]))
+
+
+def test_the_function_that_explains_trainings_answers_proxy_events(sandbox_of_lambda: Sandbox, issuer: Issuer) -> None:
+    handler = create_adapter(sandbox_of_lambda, routers=[create_router(build_explain(sandbox_of_lambda))])
+    event = load_event("rationale/explain_training", token=issuer.token(TENANT))
+    answer = handler(event, None)  # type: ignore[arg-type]
+    assert (answer["statusCode"], json.loads(answer["body"])["detail"]) == (404, "There is no such training.")
+    event = proxy_event("GET", "/v1/conversations", issuer.token(TENANT))
+    assert handler(event, None)["statusCode"] == 404, "that is the api's"  # type: ignore[arg-type]
 
 
 def test_problems_are_text_and_carry_the_gateways_request_id(sandbox_of_lambda: Sandbox) -> None:
