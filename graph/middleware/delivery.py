@@ -13,17 +13,16 @@ from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from graph.middleware.answers import stream_answer
 from graph.middleware.turns import list_calls
-from oria_runtime.db.text import clean_json, clean_text
+from oria_runtime.db.text import clean_json
 from oria_runtime.errors import StageFailedError
 from oria_runtime.models.prompts import extend_prompt
 from oria_runtime.turns.context import TurnContext
-from oria_runtime.turns.progress import emit_delta
 
 # Content blocks of a selection that are not kept: text, and the calls as each provider writes them.
 PRIVATE: Final = frozenset({"text", "function_call", "tool_use", "input_json_delta"})
@@ -82,19 +81,6 @@ class DeliveryMiddleware(AgentMiddleware[DeliveryState, TurnContext, Any]):
         public = [extend_prompt(request.system_message, self.answer), *request.messages]
         # Without the provider's id: a caching gateway repeats it, and the answer would replace an earlier one.
         return ModelResponse(result=[AIMessage(await stream_answer(request.model, public))])
-
-
-async def stream_answer(model: BaseChatModel, messages: Sequence[AnyMessage]) -> str:
-    """The public answer, streamed as deltas. Raises StageFailedError when it is empty, ModelError when it is cut."""
-    pieces: list[str] = []
-    async for chunk in model.astream(list(messages)):
-        if text := clean_text(str(chunk.text)):
-            pieces.append(text)
-            emit_delta(text)
-    answer = "".join(pieces)
-    if not answer.strip():
-        raise StageFailedError("empty_answer", "the model wrote no answer")
-    return answer
 
 
 def deliver(message: ToolMessage, *, text: str, cards: Sequence[Mapping[str, Any]] = ()) -> Command[Any]:

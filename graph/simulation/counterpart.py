@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.messages import AnyMessage
 from langgraph.runtime import Runtime
 
-from graph.middleware.delivery import stream_answer
+from graph.middleware.answers import stream_answer
 from graph.oria.language import name_language
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import SIMULATION_CLOSING_EXCHANGES, SIMULATION_LINE_TOKENS

@@ -63,6 +63,12 @@ def test_the_registry_of_assistants_needs_no_graph_library(function: str) -> Non
     assert not loaded & GRAPH
 
 
+@pytest.mark.parametrize("graph", ["graph.oria.graph", "graph.simulation.graph"])
+def test_a_gate_that_loads_a_graph_loads_no_agents_and_no_model_client(graph: str) -> None:
+    loaded = load(graph, "GateFunction")
+    assert not loaded & (FORBIDDEN["GateFunction"] | {"emoji"})
+
+
 def import_handler(function: str) -> set[str]:
     handler = read_source()["Resources"][function]["Properties"]["Handler"]
     module = "functions.stream.app" if handler.endswith(".sh") else handler.rpartition(".")[0]
