@@ -49,7 +49,7 @@ class StoredConversation(Conversation):
 
 @dataclass
 class ToolRun:
-    """One thread. `runs` counts how often the graph ran, which reads the profile each time."""
+    """One thread. `state` goes into its channels; `runs` counts its runs, each of which reads the profile."""
 
     world: World
     script: Script
@@ -57,6 +57,7 @@ class ToolRun:
     agent: str
     case: ToolCase
     config: TenantConfig = field(default_factory=TenantConfig)
+    state: Mapping[str, Any] = field(default_factory=dict)
     runs: int = 0
 
     def __post_init__(self) -> None:
@@ -96,7 +97,7 @@ class ToolRun:
         """A new turn of the thread that names the agent."""
         self.conversation = self.conversation.with_options(**options)
         self.runs += 1
-        return await self.conversation.say(text, requested_agent=self.agent)
+        return await self.conversation.say(text, requested_agent=self.agent, **self.state)
 
     async def answer(self, answers: Sequence[Mapping[str, Any]]) -> Stop:
         """Answers to the pending questions, in another worker."""

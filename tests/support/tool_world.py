@@ -121,7 +121,9 @@ async def fill_tenant(database: TenantDatabase, remark: str) -> None:
         )
 
 
-async def add_document(database: TenantDatabase, conversation_id: UUID, user_id: str, text: str) -> None:
+async def add_document(
+    database: TenantDatabase, conversation_id: UUID, user_id: str, text: str, *, name: str = DOCUMENT
+) -> None:
     """A conversation of that person with a document."""
     async with database.transaction() as connection:
         await connection.execute(
@@ -129,7 +131,7 @@ async def add_document(database: TenantDatabase, conversation_id: UUID, user_id:
             (conversation_id, database.tenant_id, user_id),
         )
     place = Place(database, user_id, conversation_id)
-    await store_document(place, DOCUMENT, Extracted("text/plain", text), size=len(text))
+    await store_document(place, name, Extracted("text/plain", text), size=len(text))
 
 
 async def fill_people(database: TenantDatabase, remark: str) -> None:
