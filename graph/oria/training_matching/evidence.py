@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
 from graph.oria.tools.comparison import WORD, contains, fold, unite
-from graph.policy import RATIONALE_VALUES
+from graph.policy import RATIONALE_VALUES, TRAINING_QUERY_CHARACTERS
 from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.jobs import Job, read_jobs
 from oria_runtime.catalog.people import Profile, read_profile
@@ -64,7 +64,7 @@ async def read_matter(connection: AsyncConnection[DictRow], training_id: str, us
 def gather_evidence(matter: Matter, search_query: str) -> Evidence:
     """The facts in the order in which they speak for a training."""
     found = [
-        Fact("topic", match_query(matter.training, search_query)),
+        Fact("topic", match_query(matter.training, search_query[:TRAINING_QUERY_CHARACTERS])),
         *(match_person(matter, matter.profile) if matter.profile else ()),
     ]
     facts = [Fact(fact.name, fact.values[:RATIONALE_VALUES]) for fact in found if fact.values]

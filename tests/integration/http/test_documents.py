@@ -15,6 +15,8 @@ import pytest
 from local.sample_tenant.load import DOCUMENTS
 from oria_runtime.db.pool import Pool, TenantDatabase
 from oria_runtime.documents import limits
+from oria_runtime.documents.rows import Place
+from oria_runtime.documents.uploads import UploadBucket
 from tests.integration.http.conftest import BASE_URL
 from tests.integration.http.test_errors import read_problem
 from tests.support.documents import make_pdf
@@ -257,3 +259,18 @@ async def test_attachments_name_documents_of_the_conversation(ada: httpx2.AsyncC
     assert (await ada.post("/chat", json={"message": "Hi", "attachments": ["cv.txt"]})).status_code == 422
     answer = await ada.post(turns, json={"message": "Hi", "attachments": ["cv.txt"]})
     assert answer.status_code == 202
+
+
+async def test_permission_names_the_buckets_own_region(
+    monkeypatch: pytest.MonkeyPatch, database: TenantDatabase
+) -> None:
+    """The global address redirects to a young bucket's region, and a form cannot follow with its file."""
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    upload = await UploadBucket("oria-uploads").prepare(Place(database, "ada", uuid4()))
+    assert upload.url == "https://oria-uploads.s3.eu-west-1.amazonaws.com/"

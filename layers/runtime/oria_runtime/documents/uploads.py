@@ -52,6 +52,7 @@ class UploadBucket:
         # Signature 4 against the bucket's own region: the global address redirects, and a form cannot follow.
         config = Config(
             signature_version="s3v4",
+            s3={"addressing_style": "virtual"},
             connect_timeout=SECONDS,
             read_timeout=SECONDS,
             retries={"total_max_attempts": 2},
