@@ -24,6 +24,8 @@ def application() -> Application:
         attributes |= {name: f"url-{name}", f"{name}.Arn": f"arn:aws:sqs:::{name}", f"{name}.QueueName": name}
     for name, _ in template.resources("AWS::KMS::Key"):
         attributes |= {name: "key", f"{name}.Arn": "key-arn"}
+    for name, _ in template.resources("AWS::S3::Bucket"):
+        attributes |= {name: "bucket", f"{name}.Arn": "bucket-arn"}
     return template.read(attributes, {"SpecialistFunction": 3})
 
 
