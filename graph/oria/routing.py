@@ -13,7 +13,7 @@ from graph.oria.records import list_records
 from graph.oria.state import SelectedPerson
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.oria.window import find_last_card, starts_turn
-from graph.policy import ROUTING_DECISION_SECONDS
+from graph.policy import LIKELY, ROUTING_DECISION_SECONDS
 from oria_runtime.errors import StageFailedError
 from oria_runtime.models.client import Models
 from oria_runtime.models.errors import DecisionUnavailableError, ModelError
@@ -21,7 +21,6 @@ from oria_runtime.models.errors import DecisionUnavailableError, ModelError
 ROUTING_LABEL = "langgraph.supervisor"
 DESTINATION = "destination"
 ELABORATION = "elaborates_action_plan"
-ELABORATION_PROBABILITY = 0.5
 
 CAREER_CHAT = "career_chat"
 TRAINING_FINDER = "training_finder"
@@ -131,7 +130,7 @@ async def ask_natively(
     destination, elaboration = answers[DESTINATION], answers[ELABORATION]
     if not isinstance(destination, ChoiceAnswer) or not isinstance(elaboration, PredicateAnswer):
         raise DecisionUnavailableError("malformed")
-    return str(destination.choice), elaboration.probability >= ELABORATION_PROBABILITY
+    return str(destination.choice), elaboration.probability >= LIKELY
 
 
 async def ask_structured(
