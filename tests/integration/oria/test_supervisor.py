@@ -64,7 +64,7 @@ async def test_the_routing_request_is_the_reviewed_one(person: Person, script: S
 
 
 async def test_the_choices_are_the_enabled_specialists_only(person: Person, script: Script) -> None:
-    agents = {agent: {} for agent in ("training_finder", "talent_finder")}
+    agents: dict[str, Any] = {agent: {} for agent in ("training_finder", "talent_finder")}
     await person.with_config({"chatbot": {"agents": agents}}).say("hello")
     assert [choice["value"] for choice in read_question(script)["choices"]] == ["training_finder", "talent_finder"]
 
@@ -91,7 +91,7 @@ async def test_ambiguous_requests_are_sent_to_career_chat_where_the_tenant_has_i
     rule = "choose `career_chat`"
     await person.say("hello")
     assert rule in read_question(script)["instructions"]
-    agents = {agent: {} for agent in ("training_finder", "talent_finder")}
+    agents: dict[str, Any] = {agent: {} for agent in ("training_finder", "talent_finder")}
     await person.with_config({"chatbot": {"agents": agents}}).say("hello")
     assert "career_chat" not in json.dumps(read_question(script))
 
