@@ -46,7 +46,7 @@ soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thous
 	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py $(ARGS)
 
 snapshots: $(VENV)/.ready ## write the exact prompts, tool schemas and conversations again; review the diff
-	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria tests/e2e/test_conversations.py
+	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria tests/e2e/test_conversations.py tests/e2e/test_offline_conversations.py
 
 lock: $(VENV)/.ready ## pin the requirements again, with hashes
 	@$(PY) -m local.packaging lock

@@ -42,6 +42,8 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 TITLE = re.compile(r"title|heading|headline|label|caption", re.IGNORECASE)
 LENGTH = re.compile(r"how long|duration", re.IGNORECASE)
 QUESTION = re.compile(r"question", re.IGNORECASE)
+# What the person has said is not asked of them.
+PERSONS = re.compile(r"user_|person_")
 RETRACTING = re.compile(
     r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|"
     r"olvida\w*|ya no|borra\w*)\b",
@@ -185,7 +187,7 @@ class Filler:
 
     def _phrase(self, field: Field) -> str:
         subject = " ".join(unique(list_strings(drop_ids(field.record))))
-        if QUESTION.search(field.hint):
+        if QUESTION.search(field.hint) and not PERSONS.match(field.name):
             topic = explain(subject, self._instructions) or self._evidence.request
             if topic.endswith("?") and self._language == "en":
                 return bound(topic, field.schema)
