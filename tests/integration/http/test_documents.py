@@ -199,6 +199,16 @@ async def test_a_large_file_is_uploaded_apart_and_taken_once(ada: httpx2.AsyncCl
     assert (await ada.get(f"{place}/large.pdf")).json()["text"] == "Large"
 
 
+async def test_taking_an_upload_twice_at_once_gives_one_document(
+    ada: httpx2.AsyncClient, place: str, bucket: Any
+) -> None:
+    permission, _ = await upload(ada, place, make_pdf(["Once"]))
+    taken = {"upload_id": permission["upload_id"]}
+    answers = await asyncio.gather(*(ada.put(f"{place}/large.pdf", json=taken) for _ in range(4)))
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
+    assert len((await ada.get(place)).json()["items"]) == 1
+
+
 async def test_nobody_elses_upload_can_be_taken(
     ada: httpx2.AsyncClient, bob: httpx2.AsyncClient, place: str, bucket: Any
 ) -> None:

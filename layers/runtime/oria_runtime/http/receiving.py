@@ -49,11 +49,16 @@ def read_upload_id(body: bytes) -> UUID:
 
 async def take_upload(caller: Caller, place: Place, name: str, upload_id: UUID) -> tuple[Document, bool]:
     """The document of an upload. Taken again, also when the first answer was lost, it is the same document."""
-    stored = await find_document(place, name)
-    if stored is not None and stored.upload_id == upload_id:
-        return stored, False
     uploads = caller.services.uploads
-    kept = await keep(place, name, await uploads.read(place, upload_id), "", upload_id)
+    try:
+        data = await uploads.read(place, upload_id)
+    except ConflictError:
+        # Asked only now: of two requests at once, one may have taken the file while the other looked.
+        stored = await find_document(place, name)
+        if stored is None or stored.upload_id != upload_id:
+            raise
+        return stored, False
+    kept = await keep(place, name, data, "", upload_id)
     try:
         await uploads.drop(place, upload_id)
     except Exception as error:  # noqa: BLE001 - the document is stored; the bucket drops the file by itself in a day
