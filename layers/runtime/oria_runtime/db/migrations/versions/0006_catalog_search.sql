@@ -276,149 +276,6 @@ language sql stable as $$
         and external_id <> all (excluded)
 $$;
 
--- These two are those of 0003 after the same pattern.
-create or replace function search_trainings_by_text(
-    words text, languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
-) returns table (training_id text, score real)
-language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    ranked constant int := 3000;
-    condition text := concat_ws(
-        ' and ', format('tenant_id = %L', tenant), 'language = any (' || quote_literal(languages) || ')',
-        'level = any (' || quote_literal(levels) || ')', 'format = any (' || quote_literal(formats) || ')',
-        'duration_minutes <= ' || max_minutes);
-    lexemes text[] := rare_lexemes('trainings', condition, list_lexemes(words), ranked);
-begin
-    return query
-        with asked as materialized (
-            select config, any_word_query(config, words) as query
-            from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
-        )
-        select found.external_id, ts_rank(found.search, asked.query, 1)
-        from (
-            select * from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
-            where search @@ any_lexeme(lexemes) limit 2 * ranked
-        ) as found
-        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
-        order by 2 desc, found.external_id collate "C"
-        limit max_rows;
-end $$;
-
-create or replace function search_trainings_by_vector(
-    asked public.vector, model text,
-    languages text[], levels text[], formats text[], max_minutes int, excluded text[], max_rows int
-) returns table (training_id text, score real)
-language plpgsql stable security definer
-set search_path = {schema}, pg_temp
-set hnsw.iterative_scan = 'strict_order'
-set hnsw.max_scan_tuples = 20000
-as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    few int := exact_rows('trainings', max_rows);
-    nearest uuid[] := array(
-        select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
-        where embedding_model = model and embedding is not null limit few + 1);
-begin
-    if public.vector_norm(asked) = 0 then
-        return;
-    end if;
-    if cardinality(nearest) > few then
-        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
-        nearest := array(
-            select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
-            where embedding_model = model and embedding is not null
-            order by embedding operator(public.<=>) asked limit max_rows);
-        if cardinality(nearest) < max_rows then
-            nearest := array(
-                select id from trainings_within(tenant, languages, levels, formats, max_minutes, excluded)
-                where embedding_model = model and embedding is not null);
-        end if;
-    end if;
-    return query
-        with mine as materialized (
-            select found.external_id, found.embedding operator(public.<=>) asked as distance
-            from trainings as found where found.id = any (nearest)
-        )
-        select mine.external_id, (1 - mine.distance)::real
-        from mine
-        order by mine.distance, mine.external_id collate "C"
-        limit max_rows;
-end $$;
-
-create function search_people_by_text(
-    words text, groups jsonb, excluded text[], max_rows int
-) returns table (person_id text, score real)
-language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    wanted tsquery := facet_query(tenant, groups);
-    ranked constant int := 3000;
-    condition text := concat_ws(' and ', format('tenant_id = %L', tenant), 'facets @@ ' || quote_literal(wanted));
-    lexemes text[] := rare_lexemes('people', condition, list_lexemes(words), ranked);
-begin
-    return query
-        with asked as materialized (
-            select config, any_word_query(config, words) as query
-            from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
-        )
-        select found.external_id, ts_rank(found.search, asked.query, 1)
-        from (
-            select * from people_within(tenant, wanted, excluded)
-            where search @@ any_lexeme(lexemes) limit 2 * ranked
-        ) as found
-        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
-        order by 2 desc, found.external_id collate "C"
-        limit max_rows;
-end $$;
-
-create function search_people_by_vector(
-    asked public.vector, model text, groups jsonb, excluded text[], max_rows int
-) returns table (person_id text, score real)
-language plpgsql stable security definer
-set search_path = {schema}, pg_temp
-set hnsw.iterative_scan = 'strict_order'
-set hnsw.max_scan_tuples = 20000
-as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    wanted tsquery := facet_query(tenant, groups);
-    few int := exact_rows('people', max_rows);
-    nearest uuid[] := array(
-        select id from people_within(tenant, wanted, excluded)
-        where embedding_model = model and embedding is not null limit few + 1);
-begin
-    if public.vector_norm(asked) = 0 then
-        return;
-    end if;
-    if cardinality(nearest) > few then
-        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
-        nearest := array(
-            select id from people_within(tenant, wanted, excluded)
-            where embedding_model = model and embedding is not null
-            order by embedding operator(public.<=>) asked limit max_rows);
-        if cardinality(nearest) < max_rows then
-            nearest := array(
-                select id from people_within(tenant, wanted, excluded)
-                where embedding_model = model and embedding is not null);
-        end if;
-    end if;
-    return query
-        with mine as materialized (
-            select found.external_id, found.embedding operator(public.<=>) asked as distance
-            from people as found where found.id = any (nearest)
-        )
-        select mine.external_id, (1 - mine.distance)::real
-        from mine
-        order by mine.distance, mine.external_id collate "C"
-        limit max_rows;
-end $$;
-
 -- By id and not by name: nobody comes first for a name.
 create function search_people_by_facets(groups jsonb, excluded text[], max_rows int) returns table (person_id text)
 language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
@@ -430,77 +287,6 @@ begin
     return query
         select found.external_id from people_within(tenant, wanted, excluded) as found
         order by found.external_id limit max_rows;
-end $$;
-
-create function search_opportunities_by_text(
-    words text, groups jsonb, posted_after date, open_on date, excluded text[], max_rows int
-) returns table (opportunity_id text, score real)
-language plpgsql stable security definer set search_path = {schema}, pg_temp as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    wanted tsquery := facet_query(tenant, groups);
-    ranked constant int := 3000;
-    condition text := concat_ws(' and ', format('tenant_id = %L', tenant), 'facets @@ ' || quote_literal(wanted));
-    lexemes text[] := rare_lexemes('opportunities', condition, list_lexemes(words), ranked);
-begin
-    return query
-        with asked as materialized (
-            select config, any_word_query(config, words) as query
-            from unnest(array['english', 'french', 'spanish', 'simple']::regconfig[]) as config
-        )
-        select found.external_id, ts_rank(found.search, asked.query, 1)
-        from (
-            select * from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
-            where search @@ any_lexeme(lexemes) limit 2 * ranked
-        ) as found
-        join asked on text_search_config(found.language) = asked.config and found.search @@ asked.query
-        order by 2 desc, found.external_id collate "C"
-        limit max_rows;
-end $$;
-
-create function search_opportunities_by_vector(
-    asked public.vector, model text,
-    groups jsonb, posted_after date, open_on date, excluded text[], max_rows int
-) returns table (opportunity_id text, score real)
-language plpgsql stable security definer
-set search_path = {schema}, pg_temp
-set hnsw.iterative_scan = 'strict_order'
-set hnsw.max_scan_tuples = 20000
-as $$
-#variable_conflict use_column
-declare
-    tenant uuid := current_tenant();
-    wanted tsquery := facet_query(tenant, groups);
-    few int := exact_rows('opportunities', max_rows);
-    nearest uuid[] := array(
-        select id from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
-        where embedding_model = model and embedding is not null limit few + 1);
-begin
-    if public.vector_norm(asked) = 0 then
-        return;
-    end if;
-    if cardinality(nearest) > few then
-        perform set_config('hnsw.max_scan_tuples', (2 * few)::text, true);
-        nearest := array(
-            select id from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
-            where embedding_model = model and embedding is not null
-            order by embedding operator(public.<=>) asked limit max_rows);
-        if cardinality(nearest) < max_rows then
-            nearest := array(
-                select id from opportunities_within(tenant, wanted, posted_after, open_on, excluded)
-                where embedding_model = model and embedding is not null);
-        end if;
-    end if;
-    return query
-        with mine as materialized (
-            select found.external_id, found.embedding operator(public.<=>) asked as distance
-            from opportunities as found where found.id = any (nearest)
-        )
-        select mine.external_id, (1 - mine.distance)::real
-        from mine
-        order by mine.distance, mine.external_id collate "C"
-        limit max_rows;
 end $$;
 
 create function search_opportunities_by_facets(
@@ -600,26 +386,17 @@ begin
     end if;
 end $$;
 
-do $$
-declare
-    signature text;
+-- Who may call the searches. Plans depend on what is asked for, and compiling one takes longer than running it.
+create procedure publish_search(signature text) language plpgsql as $$
 begin
-    foreach signature in array array[
-        'search_trainings_by_text(text, text[], text[], text[], int, text[], int)',
-        'search_trainings_by_vector(public.vector, text, text[], text[], text[], int, text[], int)',
-        'search_people_by_text(text, jsonb, text[], int)',
-        'search_people_by_vector(public.vector, text, jsonb, text[], int)',
-        'search_people_by_facets(jsonb, text[], int)',
-        'search_opportunities_by_text(text, jsonb, date, date, text[], int)',
-        'search_opportunities_by_vector(public.vector, text, jsonb, date, date, text[], int)',
-        'search_opportunities_by_facets(jsonb, date, date, text[], int)',
-        'match_job(text, public.vector, text)',
-        'match_skill(text, public.vector, text)'
-    ] loop
-        execute format('alter function %s owner to {cross}', signature);
-        execute format('revoke all on function %s from public', signature);
-        execute format('grant execute on function %s to {app}', signature);
-        execute format('alter function %s set plan_cache_mode = force_custom_plan', signature);
-        execute format('alter function %s set jit = off', signature);
-    end loop;
+    execute format('alter function %s owner to {cross}', signature);
+    execute format('revoke all on function %s from public', signature);
+    execute format('grant execute on function %s to {app}', signature);
+    execute format('alter function %s set plan_cache_mode = force_custom_plan', signature);
+    execute format('alter function %s set jit = off', signature);
 end $$;
+
+call publish_search('search_people_by_facets(jsonb, text[], int)');
+call publish_search('search_opportunities_by_facets(jsonb, date, date, text[], int)');
+call publish_search('match_job(text, public.vector, text)');
+call publish_search('match_skill(text, public.vector, text)');

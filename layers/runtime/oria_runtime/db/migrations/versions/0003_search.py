@@ -1,4 +1,4 @@
-"""Searches of the training catalog.
+"""What every search needs: its tenant, and words as a query.
 
 Revision ID: 0003
 """
