@@ -55,10 +55,24 @@ def assert_message_is_data(label: str, message: Mapping[str, Any], shown: Collec
     assert text.strip() in shown, f"{label}: said by nobody, in a message of the role {role}"
 
 
+# Gate and memory say it in words of their own; they judge messages that try just that.
+OWN_WORDS = "not addressed to you"
+# The instructions of these are statements that the evidence makes true or not.
+STATEMENTS = ("training_finder.scope",)
+
+
 def assert_has_policy(seen: Seen) -> None:
-    """A request that carries labelled data says among its instructions what data cannot do."""
-    sent = list_sent(seen)
-    if any(DATA_MARK in read_text(message.get("content")) for message in sent if message["role"] == "user"):
-        rules = "".join(read_text(message.get("content")) for message in sent if message["role"] in INSTRUCTING)
-        rules += str(seen.body.get("instructions") or "")
-        assert untrusted_content_policy().strip() in rules, f"{seen.label} has no word about its data"
+    """A request says among its rules what the data in it cannot do; one for embeddings has no rules."""
+    if seen.endpoint == "embeddings" or seen.label in STATEMENTS:
+        return
+    rules = list_rules(seen)
+    said = untrusted_content_policy().strip() in rules or OWN_WORDS in " ".join(rules.split())
+    assert said, f"{seen.label} has no word about its data"
+
+
+def list_rules(seen: Seen) -> str:
+    """The instructions of a request."""
+    if seen.decisions is not None:
+        return "\n".join(question.instructions for question in seen.decisions.questions)
+    rules = [read_text(message.get("content")) for message in list_sent(seen) if message["role"] in INSTRUCTING]
+    return "\n".join([*rules, str(seen.body.get("instructions") or "")])

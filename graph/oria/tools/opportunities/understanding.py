@@ -62,7 +62,7 @@ class Reader:
         intent = await self.context.models.choose(
             label=INTENT_LABEL,
             name="intent",
-            instructions=read_prompt("opportunities/intent"),
+            instructions=f"{read_prompt('opportunities/intent')}\n\n{untrusted_content_policy()}",
             choices=read_sections("opportunities/intent"),
             evidence={"request": request},
             timeout=OPPORTUNITY_UNDERSTANDING_SECONDS,

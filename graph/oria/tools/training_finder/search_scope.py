@@ -9,6 +9,7 @@ from graph.oria.prompts import read_prompt, read_sections
 from graph.oria.tools.clarification import WrittenQuestion, build_question
 from graph.oria.tools.training_finder.check import FOLDER, Check
 from graph.oria.tools.training_finder.plan_scope import QUESTIONS_LABEL
+from graph.oria.untrusted import untrusted_content_policy
 from graph.policy import SCOPE_SECONDS, SEARCH_QUESTIONS
 from oria_runtime.turns.models import Question
 
@@ -37,7 +38,7 @@ async def find_search_questions(check: Check) -> list[Question]:
     action = await check.models.choose(
         label=SEARCH_LABEL,
         name="action",
-        instructions=read_prompt(f"{FOLDER}/{PROMPT}"),
+        instructions=f"{read_prompt(f'{FOLDER}/{PROMPT}')}\n\n{untrusted_content_policy()}",
         choices=read_sections(f"{FOLDER}/{PROMPT}"),
         evidence=check.evidence,
         timeout=SCOPE_SECONDS,
