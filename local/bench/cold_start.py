@@ -23,6 +23,8 @@ MESSAGE = "What should I learn next?"
 IMPORTS = {
     "functions.stage.app": "stage: functions.stage.app",
     "graph.oria.graph": "of a stage that runs Oria: graph.oria.graph",
+    "graph.simulation.graph": "of a stage that runs a simulation: graph.simulation.graph",
+    "graph.oria.agents.career_chat.agent": "of a first specialist, the one with most tools: career_chat",
     "langchain_openai": "of a first model call: langchain_openai",
     "functions.api.app": "api: functions.api.app",
 }

@@ -33,7 +33,7 @@ async def measure(say: Callable[[str], None]) -> list[Table]:
     async with run_scripted_model() as model:
         options = write_options(model)
         async with start_testbed(**options) as bed:
-            timed = [await time_request(bed, request, say) for request in REQUESTS]
+            timed = await time_requests(bed, say)
         async with start_proxies(WORKERS, **options) as (proxies, bed):
             counted = [await count_request(bed, proxies, request, say) for request in REQUESTS]
     return [show_times(timed), show_counts(counted)]
@@ -54,16 +54,15 @@ class Talk:
 
     def __init__(self, bed: Testbed, request: Request) -> None:
         self._bed = bed
-        self._request = request
         self._conversation: UUID | None = None
-        self._said = 0
+        self.request = request
+        self.times: list[TurnTimes] = []
 
-    async def run_turn(self) -> TurnTimes:
+    async def run_turn(self) -> None:
         """The request once more. Raises BenchError when it does not complete."""
-        if self._conversation is None or self._said % CONVERSATION_TURNS == 0:
-            self._conversation = await open_conversation(self._bed, self._request)
-        self._said += 1
-        return await self._bed.run_turn(self._conversation, self._request.message)
+        if self._conversation is None or len(self.times) % CONVERSATION_TURNS == 0:
+            self._conversation = await open_conversation(self._bed, self.request)
+        self.times.append(await self._bed.run_turn(self._conversation, self.request.message))
 
 
 async def open_conversation(bed: Testbed, request: Request) -> UUID:
@@ -77,18 +76,25 @@ async def open_conversation(bed: Testbed, request: Request) -> UUID:
     return await bed.converse(request.assistant, simulation_id=card["simulation_id"])
 
 
-async def time_request(bed: Testbed, request: Request, say: Callable[[str], None]) -> list[str]:
-    """A row of the times: the whole turn, its stages, and how often a model was asked."""
-    say(f"{request.name}: {WARMING} turns to warm up, {TURNS} timed")
-    talk = Talk(bed, request)
-    times = []
-    for _ in range(WARMING + TURNS):
-        times.append(await talk.run_turn())
-        await asyncio.sleep(PAUSE_SECONDS)
-    [row] = await bed.query(READ_TURN_SQL, times[-1].turn_id)
-    check_outcome(request, row)
+async def time_requests(bed: Testbed, say: Callable[[str], None]) -> list[list[str]]:
+    """A row for each request. They take turns, so that whatever else the machine does slows all of them alike."""
+    say(f"{WARMING} turns of each request to warm up, {TURNS} timed")
+    talks = [Talk(bed, request) for request in REQUESTS]
+    for number in range(WARMING + TURNS):
+        if number == WARMING:
+            say("warm")
+        for talk in talks:
+            await talk.run_turn()
+            await asyncio.sleep(PAUSE_SECONDS)
+    return [await write_row(bed, talk) for talk in talks]
+
+
+async def write_row(bed: Testbed, talk: Talk) -> list[str]:
+    """The whole turn, its stages, and how often a model was asked."""
+    [row] = await bed.query(READ_TURN_SQL, talk.times[-1].turn_id)
+    check_outcome(talk.request, row)
     calls = sum(tally["calls"] for tally in row["usage"].values())
-    return write_times(request.name, times[WARMING:], calls)
+    return write_times(talk.request.name, talk.times[WARMING:], calls)
 
 
 def check_outcome(request: Request, row: Mapping[str, Any]) -> None:
