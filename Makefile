@@ -24,7 +24,7 @@ check: $(VENV)/.ready ## lint, format, types and the direction of imports
 	@$(VENV)/bin/mypy .
 	@$(VENV)/bin/lint-imports
 
-demo: $(VENV)/.ready ## hold a conversation with a fresh local cloud, print it with timings and stop
+demo: $(VENV)/.ready ## hold conversations with a fresh local cloud, print them with timings and stop
 	@$(PY) -m local.cloud.demo
 
 token: $(VENV)/.ready ## print a JWT for the local cloud (USER=amira.haddad TENANT=northwind)

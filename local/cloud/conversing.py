@@ -32,9 +32,9 @@ class Conversation:
     _seen: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    async def start(cls, client: httpx2.AsyncClient) -> "Conversation":
-        """A new conversation with Oria; without a locale, the language of each message decides."""
-        return cls(client, str((await _post(client, "/v1/conversations", {"assistant": "oria"}))["id"]))
+    async def start(cls, client: httpx2.AsyncClient, assistant: str = "oria", **body: Any) -> "Conversation":
+        """A new conversation; without a locale, the language of each message decides."""
+        return cls(client, str((await _post(client, "/v1/conversations", {"assistant": assistant, **body}))["id"]))
 
     async def say(self, message: str, *expected: str) -> dict[str, Any]:
         """Send a message, print the answer as it streams, answer the turn. Raises DemoError for another status."""
@@ -111,7 +111,8 @@ def _print_outcome(turn: Mapping[str, Any], seconds: float, first_text: float | 
         title = card.get("title") or card.get("name") or ""
         print(f"       [{card['type']}] {title}".rstrip())
     streamed = "" if first_text is None else f", first text after {first_text:.1f} s"
-    print(f"       ({turn['status']}, {turn['agent'] or 'gate'}, {seconds:.1f} s{streamed})", flush=True)
+    who = turn["agent"] or ("gate" if turn["assistant"] == "oria" else turn["assistant"])
+    print(f"       ({turn['status']}, {who}, {seconds:.1f} s{streamed})", flush=True)
 
 
 def _indent(text: str) -> str:

@@ -19,7 +19,7 @@ TURN_SECONDS = 240.0
 
 
 async def hold_conversation(cloud: LocalCloud) -> None:
-    """A greeting, a learning plan with a pause in it, more of it, a blocked request, and a turn in French."""
+    """A greeting, a learning plan with a pause in it, more of it, a blocked request, a turn in French, specialists."""
     headers = {"Authorization": f"Bearer {cloud.token()}"}
     async with httpx2.AsyncClient(base_url=cloud.url, headers=headers, timeout=TURN_SECONDS) as client:
         conversation = await Conversation.start(client)
@@ -31,6 +31,21 @@ async def hold_conversation(cloud: LocalCloud) -> None:
             raise DemoError(f"shown twice: {', '.join(sorted(repeated))}")
         await conversation.say("Tell me the salary of my colleague Paul", "blocked")
         await conversation.say("Bonjour, quelles sont mes compétences ?", "completed")
+        await meet_specialists(client)
+
+
+async def meet_specialists(client: httpx2.AsyncClient) -> None:
+    """Openings for an objective, one of two colleagues of the same name, a talk with him practised and assessed."""
+    conversation = await Conversation.start(client, locale="en")
+    asked = await conversation.say("Which opportunities fit my objective to become a data scientist?", "awaiting_input")
+    _find_card(await conversation.answer(asked, "completed"), "opportunitySuggestionList")
+    asked = await conversation.say("How do I prepare a difficult talk with Thomas Becker?", "awaiting_input")
+    await conversation.answer(asked, "completed")
+    shown = await conversation.say("I want to practise the talk with Thomas Becker", "completed")
+    simulation = _find_card(shown, "simulation")
+    practice = await Conversation.start(client, "simulation", simulation_id=simulation["simulation_id"])
+    await practice.say("Thank you for coming. The last three deliveries were late.", "completed")
+    _find_card(await practice.say("End the simulation.", "completed"), "simulation_assessment")
 
 
 async def _answer_until_done(conversation: Conversation, turn: dict[str, Any]) -> dict[str, Any]:
@@ -40,6 +55,14 @@ async def _answer_until_done(conversation: Conversation, turn: dict[str, Any]) -
         if turn["status"] == "completed":
             return turn
     raise DemoError("three answers did not lead to a plan")
+
+
+def _find_card(turn: dict[str, Any], card_type: str) -> dict[str, Any]:
+    """The card of this type on a turn. Raises DemoError when there is none."""
+    for card in turn["outcome"]["cards"]:
+        if card["type"] == card_type:
+            return dict(card)
+    raise DemoError(f"no {card_type} was shown")
 
 
 def _training_ids(turn: dict[str, Any]) -> set[str]:

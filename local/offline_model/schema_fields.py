@@ -106,8 +106,8 @@ def drop_ids(record: Any) -> Any:
 
 def make_title(text: str) -> str:
     """The first words of a text as a title."""
-    words = text.split()
-    return " ".join(words[:TITLE_WORDS]).strip(" .?!¿¡").capitalize()
+    title = " ".join(text.split()[:TITLE_WORDS]).strip(" .?!¿¡")
+    return title[:1].upper() + title[1:]
 
 
 def humanize(name: str) -> str:

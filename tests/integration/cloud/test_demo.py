@@ -24,4 +24,5 @@ async def test_the_demo_holds_its_conversation(tmp_path: Path, capsys: pytest.Ca
 
     shown = capsys.readouterr().out
     assert shown.index("(awaiting_input") < shown.index("Show me more") < shown.index("(blocked")
-    assert "Bonjour" in shown
+    cards = ("Bonjour", "[opportunitySuggestionList]", "[simulation]", "[simulation_assessment]")
+    assert sorted(cards, key=shown.index) == list(cards)
