@@ -104,7 +104,6 @@ JOB_CODES: Final = 20
 JOB_DESCRIPTION_CHARACTERS: Final = 2_000
 
 # Simulations (T, suggest_simulation): suggesting one.
-SIMULATION_SKILL_SIMILARITY: Final = 0.75  # a wrong code would credit another skill; below it the skill has none
 SIMULATION_REQUEST_CHARACTERS: Final = 2_000
 SIMULATION_EVIDENCE_MESSAGES: Final = 10  # what a request such as "let us practise that" refers to
 SIMULATION_PARSE_SECONDS: Final = 15.0  # as the other judgements of a request

@@ -132,9 +132,10 @@ def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str
     context = request.context
     specialist = SPECIALISTS[definition.id]
     config = context.tenant.config.agent(definition.id) or AgentConfig()
-    tools = exclude_tools(definition.build_tools(request), config.tool_exclusion, definition.id)
+    offered = narrow_tools(definition.build_tools(request), context.turn, definition.id)
+    tools = exclude_tools(offered, config.tool_exclusion, definition.id)
     hidden = set(definition.hide(request))
-    available = [tool for tool in narrow_tools(tools, context.turn, definition.id) if tool.name not in hidden]
+    available = [tool for tool in tools if tool.name not in hidden]
     return create_agent(
         model=context.models.chat(specialist.profile, specialist.label),
         tools=available,

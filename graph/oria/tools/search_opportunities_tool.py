@@ -110,7 +110,8 @@ class Search:
         if change.skipped:
             return await self.present([], criteria)
         changed = await Reader(self.context).change(criteria, change.changed, change.text)
-        return await self.present(await self.search(changed, terms), changed)
+        purpose = ". ".join(filter(None, (self.request.query.rstrip(" ."), change.text)))
+        return await self.present(await self.search(changed, terms), changed, purpose)
 
     async def search(self, criteria: OpportunitySearchCriteria, terms: Sequence[str]) -> list[Opportunity]:
         """The opportunities, without those shown before when more of them is asked for."""
@@ -126,13 +127,15 @@ class Search:
             context=self.context,
         )
 
-    async def present(self, found: Sequence[Opportunity], criteria: OpportunitySearchCriteria) -> ToolResult:
-        """The card, or the localized miss."""
+    async def present(
+        self, found: Sequence[Opportunity], criteria: OpportunitySearchCriteria, purpose: str = ""
+    ) -> ToolResult:
+        """The card, or the localized miss; `purpose` is the request with what the person has answered since."""
         more = self.request.show_more_opportunities
         presentation = Presentation(
             tool=NAME,
             call_id=self.runtime.tool_call_id or "",
-            purpose=self.request.query,
+            purpose=purpose or self.request.query,
             title=texts.MORE_TITLES if more else texts.FOUND_TITLES,
             miss=texts.NO_MORE if more else texts.MISSES,
             label=RATIONALES_LABEL,

@@ -54,6 +54,12 @@ async def test_mcp_leaves_an_agent_fewer_tools(oria: OriaEngine) -> None:
         assert await offer_tools(oria, agent, **OVER_MCP) == everywhere & allowed, agent
 
 
+async def test_exclusions_never_leave_an_agent_without_tools_over_mcp_either(oria: OriaEngine) -> None:
+    await oria.configure({"chatbot": {"agents": {"task_helper": {"tool_exclusion": ["task_helper_tool"]}}}})
+    assert await offer_tools(oria, "task_helper", interactions=False) == {"get_document_content_tool"}
+    assert await offer_tools(oria, "task_helper", **OVER_MCP) == {"task_helper_tool"}
+
+
 async def offer_tools(oria: OriaEngine, agent: str, **options: Any) -> set[str]:
     """The tools that the agent's model sees in a turn of it."""
     label = SPECIALISTS[agent].label

@@ -1,16 +1,11 @@
 """The catalogue's skills behind the skill names of a practice request."""
 
-import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph.oria.tools.clarification import clean
-from graph.policy import SIMULATION_SKILL_SIMILARITY, SIMULATION_SKILLS
-from oria_runtime.catalog.skill_search import match_skills
-from oria_runtime.models.errors import ModelError
+from graph.oria.tools.talent.skills import clean_labels, map_labels
+from graph.policy import SIMULATION_SKILLS
 from oria_runtime.turns.context import TurnContext
-
-logger = logging.getLogger(__name__)
 
 
 class CatalogueSkill(NamedTuple):
@@ -25,16 +20,6 @@ async def map_skills(names: Sequence[str], context: TurnContext) -> list[Catalog
 
     Without embeddings, names that are equal to a label are found all the same: codes are an addition to a scenario.
     """
-    labels = list(dict.fromkeys(label for name in names if (label := clean(name))))[: SIMULATION_SKILLS[1]]
-    if not labels:
-        return []
-    vectors = None
-    try:
-        vectors = await context.models.embed(labels)
-    except ModelError as error:
-        logger.warning("no embeddings: skills are matched by their labels", extra={"error": error.code})
-    async with context.database.transaction() as connection:
-        matches = await match_skills(
-            connection, labels, vectors, context.models.embedding_model, threshold=SIMULATION_SKILL_SIMILARITY
-        )
+    labels = list(dict.fromkeys(clean_labels(names)))[: SIMULATION_SKILLS[1]]
+    matches = await map_labels(labels, context)
     return list(dict.fromkeys(CatalogueSkill(match.code, match.mapped_label) for match in matches if match))
