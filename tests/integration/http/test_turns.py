@@ -239,14 +239,16 @@ async def test_wrong_response_leaves_the_pause_untouched(ada: httpx2.AsyncClient
 
 
 async def test_what_only_the_graph_understands_is_stored(ada: httpx2.AsyncClient, database: TenantDatabase) -> None:
-    body = {"message": "Look", "image": PNG, "confirmation": False, "attachments": ["cv.pdf"], "interactions": False}
-    turn = UUID((await ada.post("/chat", json=body)).json()["id"])
+    body = {"message": "Look", "image": PNG, "confirmation": False, "attachments": ["cv.txt"], "interactions": False}
+    conversation = (await ada.post("/conversations", json={"assistant": "oria"})).json()["id"]
+    await ada.put(f"/conversations/{conversation}/documents/cv.txt", content=b"Hello")
+    turn = UUID((await ada.post("/chat", json=body | {"conversation_id": conversation})).json()["id"])
     async with database.transaction() as connection:
         cursor = await connection.execute("select request, interactions from turns where id = %s", (turn,))
         row = await cursor.fetchone()
     assert row is not None
     assert row["request"] == {
-        "attachments": ["cv.pdf"],
+        "attachments": ["cv.txt"],
         "confirmation": False,
         "image": f"data:image/png;base64,{PNG}",
     }
