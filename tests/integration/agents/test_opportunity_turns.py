@@ -59,6 +59,8 @@ async def test_another_worker_goes_on_with_the_cached_search(oria: OriaEngine) -
     assert [(item["id"], item["rationale"]) for item in list_items(turn)] == [
         ("lyon", "What fits: location: Lyon; words of your request: data.")
     ]
+    assert turn.outcome is not None
+    assert turn.outcome["cards"][0]["subtitle"] == "Data work in Paris. Lyon then"
     counts = [oria.script.count(label=label) for label in (SUPERVISOR, AGENT, "search_opportunities.criteria", GATE)]
     assert counts == [1, 1, 1, 2]
     await oria.assert_goes_on()
