@@ -84,6 +84,12 @@ async def test_career_chat(talk: Talk) -> None:
     route(script, "career_chat", call("get_trainings_tool", training_ids=["t02", "unknown"], title="Your bookmark"))
     turn = await talk.say("Show me the training that I have bookmarked")
     assert (turn["agent"], list_ids(turn)) == ("career_chat", ["t02"])
+    script.on(label=GATE).reply(choose("block"))
+    script.on(label="langgraph.guardrails_response").reply(
+        say("Salaries of others are private. Shall we look at yours?")
+    )
+    turn = await talk.say("What does my manager earn?")
+    assert (turn["status"], turn["agent"], turn["outcome"]["decision"]) == ("blocked", None, "block")
     await close(talk, "career_chat")
 
 
