@@ -21,7 +21,7 @@ import numpy as np
 from local.offline_model.contrast import Contrast, has_examples
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import SHORT_WORDS, Evidence
-from local.offline_model.phrases import GREETING_CLOSE, GREETING_WORDS, GREETINGS, asks, find_durations
+from local.offline_model.phrases import GREETING_CLOSE, GREETING_WORDS, GREETINGS, asks, asks_more, find_durations
 from local.offline_model.sentences import describe, list_words, sample_text, split_sentences
 from local.offline_model.wire.decisions import Value
 
@@ -32,6 +32,8 @@ NEAR = 0.18
 SEVERE_NEAR = 0.42
 SEVERE_MARGIN = 0.2
 KEEPING = 0.2
+# Asking for more says that what was done shall go on.
+CONTINUING = 0.4
 # Questions whose fit is kept; a supervisor asks one, with or without a tenant's agents.
 FITTED = 16
 SHARPNESS = 12.0
@@ -107,10 +109,11 @@ class Chooser:
         if not has_examples(choices):
             return {}
         kept = self._find_kept(evidence)
+        keeping = CONTINUING if asks_more(evidence.latest) else KEEPING
         said = evidence.latest if self.is_greeting(evidence.latest) else evidence.request
         scores = self._fit(tuple(choices.values())).weigh(said)
         return {
-            choice: score + (KEEPING if choice in kept else 0.0) for choice, score in zip(choices, scores, strict=True)
+            choice: score + (keeping if choice in kept else 0.0) for choice, score in zip(choices, scores, strict=True)
         }
 
     def find_severe(self, evidence: Evidence, choices: Mapping[Choice, str]) -> Choice | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from local.offline_model.phrases import asks_more
 from local.offline_model.wire.prompts import Message, Prompt
 
 LATEST_KEY = re.compile(
@@ -27,20 +28,30 @@ TEXT_KEYS = ("text", "content", "message")
 class Evidence:
     """`latest` is what to answer or judge, `earlier` the person's texts before it, oldest first, `data` all JSON.
 
-    `results` are those of tools that are JSON, oldest first, each with the tool's name.
+    `results` are those of tools that are JSON, oldest first, each with the tool's name. `replies` says that the latest
+    text answers what was asked after a tool's result.
     """
 
     latest: str
     earlier: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     results: Sequence[tuple[str, Any]] = ()
+    replies: bool = False
 
     @property
     def request(self) -> str:
-        """The latest text, with the one before it when it is too short to stand alone."""
-        if self.earlier and len(self.latest.split()) <= SHORT_WORDS:
+        """The latest text, with the one before it when it replies to a question or is too short to stand alone."""
+        if self.earlier and (self.replies or len(self.latest.split()) <= SHORT_WORDS):
             return f"{self.earlier[-1].rstrip(' .')}. {self.latest}"
         return self.latest
+
+    @property
+    def subject(self) -> str:
+        """What the request is about: what was asked before a reply, or before asking for more of the same."""
+        if self.earlier and self.replies:
+            return self.earlier[-1]
+        first = [text for text in self.earlier if not asks_more(text)]
+        return first[-1] if first and asks_more(self.latest) else self.request
 
 
 def read_prompt_evidence(prompt: Prompt) -> Evidence:
@@ -59,7 +70,7 @@ def read_prompt_evidence(prompt: Prompt) -> Evidence:
     inner = replace(read_data(data), results=list_json_results(prompt))
     if not spoken:
         return inner
-    return replace(inner, latest=spoken[-1], earlier=[*inner.earlier, *spoken[:-1]])
+    return replace(inner, latest=spoken[-1], earlier=[*inner.earlier, *spoken[:-1]], replies=replies_to_tool(prompt))
 
 
 def read_text_evidence(text: str) -> Evidence:
@@ -117,12 +128,36 @@ def list_json_results(prompt: Prompt) -> list[tuple[str, Any]]:
     return [(names.get(message.tool_call_id, ""), found) for message, found in results if found is not None]
 
 
+def list_turn(prompt: Prompt) -> list[Message]:
+    """The messages since the person's last plain one; a reply to what a tool wanted to know goes on with its turn."""
+    messages = list(prompt.messages)
+    starts = [
+        index
+        for index, message in enumerate(messages)
+        if message.role == "user" and not isinstance(find_json(message.text), dict) and not is_reply(messages, index)
+    ]
+    return messages[starts[-1] + 1 :] if starts else messages
+
+
+def replies_to_tool(prompt: Prompt) -> bool:
+    """Whether the person's last plain message is such a reply."""
+    messages = list(prompt.messages)
+    spoken = [
+        index
+        for index, message in enumerate(messages)
+        if message.role == "user" and not isinstance(find_json(message.text), dict)
+    ]
+    return bool(spoken) and is_reply(messages, spoken[-1])
+
+
+def is_reply(messages: Sequence[Message], index: int) -> bool:
+    """Whether a message follows a question that came right after a tool's result."""
+    if index < 2:
+        return False
+    question, result = messages[index - 1], messages[index - 2]
+    return question.role == "assistant" and question.text.rstrip().endswith("?") and result.role == "tool"
+
+
 def list_tool_results(prompt: Prompt) -> list[Message]:
-    """The results that came after the person's last plain message."""
-    results: list[Message] = []
-    for message in prompt.messages:
-        if message.role == "user" and not isinstance(find_json(message.text), dict):
-            results = []
-        elif message.role == "tool":
-            results.append(message)
-    return results
+    """The results of the turn."""
+    return [message for message in list_turn(prompt) if message.role == "tool"]

@@ -16,8 +16,25 @@ import numpy as np
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, list_strings
-from local.offline_model.names import ID_FIELD, NAME_FIELD, find_id, find_name
-from local.offline_model.phrases import TEXTS, Language, asks, find_duration_text, find_durations
+from local.offline_model.names import (
+    CODES_FIELD,
+    FILE_FIELD,
+    ID_FIELD,
+    NAME_FIELD,
+    find_codes,
+    find_file,
+    find_id,
+    find_name,
+)
+from local.offline_model.phrases import (
+    ABOUT_MORE,
+    TEXTS,
+    Language,
+    asks,
+    asks_more,
+    find_duration_text,
+    find_durations,
+)
 from local.offline_model.schema_fields import (
     Field,
     Schema,
@@ -33,6 +50,7 @@ from local.offline_model.schema_fields import (
     walk_lists,
 )
 from local.offline_model.sentences import list_words, split_sentences, unique
+from local.offline_model.values import NamedValues
 
 FITTING = 0.34
 LIST_FITTING = 0.3
@@ -69,6 +87,7 @@ class Filler:
         eager: bool = False,
     ) -> None:
         self._embedder = embedder
+        self._named = NamedValues(embedder, evidence)
         self._chooser = chooser
         self._evidence = evidence
         self._language = language
@@ -76,10 +95,16 @@ class Filler:
         self._eager = eager
 
     def lacks(self, schema: Schema) -> bool:
-        """Whether a required identifier, or list of records or identifiers, is nowhere: nothing could be put there."""
+        """Whether nothing could be put into a required identifier, file name or list of records, or into any parameter
+        of a schema that has lists only."""
         required = [Field(name, resolve(schema["properties"][name], schema), schema) for name in schema["required"]]
-        unknown = any(ID_FIELD.search(field.name) and not self._find_id(field) for field in required)
-        return unknown or any(is_record_list(field) and not self._find_list(field) for field in required)
+        whole = Field("", schema, schema)
+        parts = [whole.inner(name, part) for name, part in schema["properties"].items()]
+        lists = [part for part in parts if part.schema.get("type") == "array"]
+        useless = bool(lists) and len(lists) == len(parts) and not any(self._fits_values(part) for part in lists)
+        unknown = any(ID_FIELD.search(part.name) and not self._find_id(part) for part in required)
+        unknown = unknown or any(FILE_FIELD.search(part.name) and not self._find_file() for part in required)
+        return useless or unknown or any(is_record_list(part) and not self._find_list(part) for part in required)
 
     def fill(self, schema: Schema) -> Any:
         """The instance of a whole schema."""
@@ -157,6 +182,8 @@ class Filler:
         return any(score >= FITTING for score in self._chooser.score(evidence, described).values())
 
     def _affirms(self, field: Field) -> bool:
+        if ABOUT_MORE.search(field.name):
+            return asks_more(self._evidence.latest)
         return self._chooser.affirm(Evidence(self._evidence.request), field.hint) >= AFFIRMED
 
     def _count(self, field: Field, kind: str) -> int | float:
@@ -181,6 +208,8 @@ class Filler:
         """A string: an identifier, a name, a question about the record, a title, or what was asked."""
         if ID_FIELD.search(field.name):
             return self._find_id(field)
+        if FILE_FIELD.search(field.name):
+            return self._find_file()
         if NAME_FIELD.search(field.name) and (name := find_name(self._evidence.request)):
             return bound(name, field.schema)
         return self._phrase(field)
@@ -196,7 +225,10 @@ class Filler:
             return bound(make_title(subject or self._evidence.request), field.schema)
         if LENGTH.search(field.hint):
             return find_duration_text(self._evidence.request)
-        return bound(subject or self._evidence.request or field.name, field.schema)
+        return bound(subject or self._evidence.subject or field.name, field.schema)
+
+    def _find_file(self) -> str:
+        return find_file(" ".join((*self._evidence.earlier, self._evidence.latest)))
 
     def _find_id(self, field: Field) -> str:
         return find_id(field.name, self._evidence.results)
@@ -221,11 +253,18 @@ class Filler:
                 return self._find_number(field) is not None
             case "boolean":
                 return self._affirms(field)
-            case "array":
-                return bool(self._find_list(field))
+            case "array" | "object":
+                return self._fits_values(field)
             case "string":
                 return self._fits_text(field)
         return False
+
+    def _fits_values(self, field: Field) -> bool:
+        """Whether the data or the request has something for a list, or for a list in a record."""
+        if field.schema.get("type") == "array":
+            return bool(self._find_list(field) or self._named.find_values(field) or self._named.find_conditions(field))
+        parts = field.schema.get("properties", {}).items()
+        return any(bool(self._named.find_conditions(field.inner(name, schema))) for name, schema in parts)
 
     def _fits_text(self, field: Field) -> bool:
         if ID_FIELD.search(field.name):
@@ -242,6 +281,8 @@ class Filler:
         found = self._find_list(field)
         if items.get("type") == "string" and "enum" not in items:
             return self._fill_texts(field, found, low)[:high]
+        if not found and (values := self._named.find_values(field) or self._named.find_conditions(field)):
+            return values[:high]
         records = (found or [None] * low)[: min(high, max(low, ITEMS if "maxItems" in field.schema else len(found)))]
         count = max(1, len(records))
         return [self._fill(Field(field.name, items, field.root, record, count)) for record in records]
@@ -251,7 +292,7 @@ class Filler:
         kept = [text for record in found for text in list(list_strings(record))[:1]]
         if self._is_kept_list(field):
             return self._revise(kept)
-        return kept or [self._evidence.request] * max(low, int(self._eager))
+        return kept or self._named.find_values(field) or [self._evidence.request] * max(low, int(self._eager))
 
     def _is_kept_list(self, field: Field) -> bool:
         """Whether the list is one of statements that the data already holds by a similar name."""
@@ -269,6 +310,8 @@ class Filler:
 
     def _find_list(self, field: Field) -> list[Any]:
         """The list in the data whose key is closest to the field's name; a record has its own lists or none."""
+        if CODES_FIELD.search(field.name) and (codes := find_codes(field.name, self._evidence.results)):
+            return codes
         lists = {key: value for key, value in walk_lists(self._evidence.data) if value}
         if not lists or field.record is not None:
             return []

@@ -4,16 +4,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from local.offline_model.phrases import ASKING, STOPWORDS
+from local.offline_model.phrases import ASKING, SMALL_WORDS
 from local.offline_model.sentences import split_sentences
 
 NAME_FIELD = re.compile(r"(?:^|_)name$")
 ID_FIELD = re.compile(r"_id$")
+CODES_FIELD = re.compile(r"_codes$")
+FILE_FIELD = re.compile(r"file_?name$")
+FILE = re.compile(r"[\w-]+\.[A-Za-z]{2,5}\b")
 # A mark ends a name, as in: Thomas Becker (Fleet manager).
 WORD = re.compile(r"[^\W\d_][\w'’-]*|[^\w\s]")
 # Small words inside a name: Esther van den Berg.
 PARTICLES = frozenset(["van", "von", "den", "der", "de", "del", "la", "di", "da", "el", "al", "bin"])
-SMALL_WORDS = frozenset(" ".join(STOPWORDS.values()).split())
 
 
 def find_name(text: str) -> str:
@@ -55,3 +57,24 @@ def list_ids(value: Any, stem: str, key: str) -> Iterator[str]:
         yield value["id"]
     for inner_key, inner in value.items():
         yield from list_ids(inner, stem, inner_key)
+
+
+def find_codes(field: str, results: Sequence[tuple[str, Any]]) -> list[str]:
+    """The codes that results have for a field such as `job_codes`, each once."""
+    key = CODES_FIELD.sub("_code", field)
+    return list(dict.fromkeys(code for _, result in results for code in list_values(result, key)))
+
+
+def list_values(value: Any, key: str) -> Iterator[str]:
+    """The texts under a key, anywhere in a value."""
+    for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+        if name == key and isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, Mapping | list):
+            yield from list_values(inner, key)
+
+
+def find_file(text: str) -> str:
+    """The name of a file in a text, with its ending; nothing when there is none."""
+    found = FILE.search(text)
+    return found.group() if found else ""

@@ -98,6 +98,7 @@ STOPWORDS: Mapping[Language, str] = {
     "es": "el la los las un una de del yo mi mis su es son que qué cómo cuál cuáles para y con en por no hola gracias "
     "quiero quisiera busco soy tengo puedo más me una",
 }
+SMALL_WORDS = frozenset(" ".join(STOPWORDS.values()).split())
 LANGUAGE_NAMES = {"english": "en", "french": "fr", "français": "fr", "spanish": "es", "español": "es"}
 ASKED_LANGUAGE = re.compile(
     r"\b(?:write|answer|reply|respond|speak|language)\b[^.\n]{0,40}?\b(english|french|français|spanish|español)\b", re.I
@@ -111,6 +112,14 @@ ASKING = re.compile(
     r"qué|cómo|cuál\w*|dónde|quién|puede\w*|busca\w*|busco|muestra\w*|muéstra\w*|dame|ayúda\w*|quiero un|quisiera)\b",
     re.I,
 )
+# The name of a switch for more of the same, and the words that ask for it.
+ABOUT_MORE = re.compile(r"(?:^|_)more(?:_|$)")
+MORE = re.compile(
+    r"\b(?:more|others?|another|else|further|next ones|d'autres|autres?|encore|davantage|suivants?|"
+    r"más|otr[oa]s?|siguientes?)\b",
+    re.IGNORECASE,
+)
+MORE_WORDS = 7
 DURATION = re.compile(
     r"\b(\d+(?:[.,]\d+)?|one|two|three|un|une|deux|trois|una|dos|tres)\s*[- ]?"
     r"(hours?|h|heures?|horas?|days?|jours?|días?|weeks?|semaines?|semanas?|months?|mois|mes(?:es)?|minutes?|minutos?|min)\b",
@@ -147,6 +156,11 @@ def read_asked_language(instructions: str) -> Language | None:
 def asks(text: str) -> bool:
     """Whether a text is a question or a request by its form."""
     return text.rstrip().endswith("?") or ASKING.match(text.strip(" ¿¡")) is not None
+
+
+def asks_more(text: str) -> bool:
+    """Whether a text asks for more of the same: a short one, that says so."""
+    return len(text.split()) <= MORE_WORDS and MORE.search(text) is not None
 
 
 def find_durations(text: str) -> list[tuple[float, str]]:

@@ -19,6 +19,8 @@ LINE_LENGTH = 160
 COMPARED = 200
 SUMMARY_LINES = 12
 RELATED = 0.45
+# A result of an earlier turn that is about the same thing; a line of it holds less than a sentence.
+ABOUT = 0.3
 # What instructions can ask for besides an answer, and how they word it.
 ACTS: Mapping[str, Sequence[str]] = {
     "refusal": ("say that you cannot help with this", "refuse the request politely", "decline"),
@@ -30,7 +32,7 @@ ACTS: Mapping[str, Sequence[str]] = {
     ),
 }
 ACT_CLOSE = 0.5
-DECLARED = re.compile(r"\bis `([\w-]+)`")
+DECLARED = re.compile(r"\bThe [\w ]{1,20} is `([\w-]+)`")
 IDENTIFIER = re.compile(r"^(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?:\S*_)?(?:ids?|codes?))$", re.IGNORECASE)
 ADDRESS = re.compile(r"\byou (?:are|help|talk|work|find|answer|write|support|advise)\b\s*", re.IGNORECASE)
 
@@ -95,6 +97,9 @@ class Speaker:
         related = [said[index] for index in range(len(said)) if scores[index] >= RELATED]
         if related:
             return " ".join(unique(related)[:2])
+        shown = [message.text for message in prompt.messages if message.role == "tool"]
+        if shown and self._embedder.closest([evidence.latest], list_lines(shown[-1])[:COMPARED]) >= ABOUT:
+            return self._report(shown[-1:], evidence, language)
         return TEXTS["heard"][language].format(text=shorten(evidence.latest))
 
 

@@ -47,7 +47,9 @@ def resolve(schema: Schema, root: Schema) -> Schema:
 def is_record_list(field: Field) -> bool:
     """Whether a field is a list of objects, or of identifiers by its name."""
     items = resolve(field.schema.get("items", {}), field.root)
-    return field.schema.get("type") == "array" and (items.get("type") == "object" or field.name.endswith("_ids"))
+    return field.schema.get("type") == "array" and (
+        items.get("type") == "object" or field.name.endswith(("_ids", "_codes"))
+    )
 
 
 def find_reference(reference: str, root: Schema) -> Schema:
