@@ -53,8 +53,10 @@ async def cancel_call(run: ToolRun, engine: OriaEngine) -> None:
     async with asyncio.timeout(10):
         while not wait():
             await asyncio.sleep(0.01)
+    asked = len(run.script.requests)
     await cancel_turn(engine.front, engine.database, USER, turn.id)
     assert await running == {"result": "cancelled"}
+    assert len(run.script.requests) == asked
     for connection in held:
         connection.close()
     assert (await engine.turn(turn.id)).status is TurnStatus.CANCELLED

@@ -59,13 +59,15 @@ class Pause:
     Attributes:
         ask: the call, and what must come of it after the answers.
         answers: one for each question.
-        labels: task labels that may be asked after the answers beside the agent's own; all others are done before.
+        labels: how often each task is asked for after the answers; whatever else a call needs was done before them.
+        reads: transactions of the tool after the answers.
         failing: answers after which a failing model leaves the agent at work, so that its new allowance can be seen.
     """
 
     ask: Ask
     answers: Sequence[Mapping[str, Any]]
-    labels: frozenset[str] = frozenset()
+    labels: Mapping[str, int] = field(default_factory=dict)
+    reads: int = 0
     failing: Sequence[Mapping[str, Any]] = ()
 
 

@@ -167,7 +167,8 @@ CASES = [
         pause=Pause(
             Ask({**PRACTICE.arguments, "counterpart_name": "Ada Byron"}, "Late again", card="simulation"),
             [{"option_ids": ["o1"]}],
-            frozenset({"suggest_simulation.parse", "suggest_simulation.scenario", EMBEDDINGS}),
+            {"suggest_simulation.parse": 1, "suggest_simulation.scenario": 1, EMBEDDINGS: 1},
+            reads=2,
             failing=[{"option_ids": ["o1"]}],
         ),
         prepare=prepare_simulation,
@@ -181,7 +182,8 @@ CASES = [
         pause=Pause(
             Ask({"query": "Data work in Paris"}, "Data work in Nice", card=OPENINGS),
             [{"option_ids": ["o1"]}, {"text": "Rather in Nice"}],
-            frozenset({"search_opportunities.change", "search_opportunities.rationales", EMBEDDINGS}),
+            {"search_opportunities.change": 1, "search_opportunities.rationales": 1, EMBEDDINGS: 1},
+            reads=1,
             failing=[{"option_ids": ["o1"]}, {"text": "Rather in Nice"}],
         ),
         prepare=prepare_opportunities,
@@ -203,7 +205,8 @@ CASES = [
         pause=Pause(
             Ask({"query": "A plan for Python", "is_learning_plan": True}, "Python part", card=TRAININGS),
             [{"text": "Reports"}],
-            frozenset({"training_finder.plan", EMBEDDINGS}),
+            {"training_finder.plan": 1, EMBEDDINGS: 1},
+            reads=1,
             failing=[{"text": "Reports"}],
         ),
         prepare=prepare_trainings,
@@ -217,7 +220,8 @@ CASES = [
         pause=Pause(
             Ask({"query": "An engineer in Oslo", "intent": find_in("Oslo", role="Engineer")}, "Grace", card=PEOPLE),
             [{"option_ids": ["o1"]}, {"skip": True}],
-            frozenset({"talent_finder.rationales", EMBEDDINGS}),
+            {"talent_finder.rationales": 1, EMBEDDINGS: 1},
+            reads=1,
             failing=[{"skip": True}, {"text": "Rather in Nice"}],
         ),
     ),

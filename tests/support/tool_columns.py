@@ -1,5 +1,6 @@
 """The columns of the table of tools: what is done for a cell, what must come of it, and the word for the table."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -122,11 +123,12 @@ async def check_resumed(run: ToolRun) -> str:
     stop = await run.make(pause.ask)
     assert len(stop.questions) == len(pause.answers)
     run.assert_nothing_private(stop)
-    before = len(run.script.requests)
+    before, reads = len(run.script.requests), run.count_own_transactions()
     stop = await run.answer(pause.answers)
     run.assert_result(stop, pause.ask)
-    later = {seen.label or seen.endpoint for seen in run.script.requests[before:]}
-    assert later <= pause.labels | ({run.label} if pause.ask.card is None else set())
+    own = {run.label: 2} if pause.ask.card is None else {}
+    assert Counter(seen.label for seen in run.script.requests[before:]) == Counter(pause.labels) + Counter(own)
+    assert run.count_own_transactions() - reads == pause.reads
     assert [message.type for message in stop.messages[:5]] == ["human", "ai", "tool", "ai", "human"]
     return "resumed"
 
