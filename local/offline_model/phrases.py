@@ -83,6 +83,11 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         "fr": "Pourriez-vous préciser ce dont vous avez besoin ?",
         "es": "¿Podría precisar un poco lo que necesita?",
     },
+    "play": {
+        "en": "“{text}”: I hear you. What does that mean for the two of us, and what do you propose?",
+        "fr": "« {text} » : je vous écoute. Qu'est-ce que cela change pour nous deux, et que proposez-vous ?",
+        "es": "«{text}»: le escucho. ¿Qué significa eso para nosotros dos y qué propone?",
+    },
     "ask": {
         "en": "What can you tell me about this: {topic}?",
         "fr": "Que pouvez-vous me dire à ce sujet : {topic} ?",

@@ -30,8 +30,11 @@ ACTS: Mapping[str, Sequence[str]] = {
         "summarise the older messages",
         "merge into the previous summary",
     ),
+    "play": ("you are an actor in a role-play", "you play the other person in a conversation"),
 }
 ACT_CLOSE = 0.5
+# Acts that are a prompt's whole purpose, not one case of its rules.
+UNDECLARED = frozenset(["summary", "play"])
 DECLARED = re.compile(r"\bThe [\w ]{1,20} is `([\w-]+)`")
 IDENTIFIER = re.compile(r"^(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?:\S*_)?(?:ids?|codes?))$", re.IGNORECASE)
 ADDRESS = re.compile(r"\byou (?:are|help|talk|work|find|answer|write|support|advise)\b\s*", re.IGNORECASE)
@@ -57,7 +60,7 @@ class Speaker:
         if act == "summary":
             return summarize(evidence)
         if act is not None:
-            return TEXTS[act][language]
+            return TEXTS[act][language].format(text=shorten(evidence.latest))
         greeting = self._chooser.find_greeting(evidence.latest) if evidence.latest.strip() else "greeting"
         if greeting is not None:
             return TEXTS[greeting][language]
@@ -74,7 +77,7 @@ class Speaker:
             sentences = find_rule(instructions, declared[-1]) or sentences
         closest = {act: self._embedder.closest(sentences, wordings) for act, wordings in ACTS.items()}
         best = max(closest, key=lambda act: closest[act])
-        return best if closest[best] >= ACT_CLOSE and (declared or best == "summary") else None
+        return best if closest[best] >= ACT_CLOSE and (declared or best in UNDECLARED) else None
 
     def _report(self, results: Sequence[str], evidence: Evidence, language: Language) -> str:
         """The lines of tool results that are closest to the request, in their own order."""

@@ -52,11 +52,16 @@ def render_decisions(request: DecisionRequest, answers: Sequence[Mapping[str, An
         "model": request.model,
         "answers": list(answers),
         "usage": {
-            "input_tokens": approximate_tokens(len(request.text)),
+            "input_tokens": approximate_tokens(len(request.text) + sum(map(count_characters, request.questions))),
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens": len(answers),
         },
     }
+
+
+def count_characters(question: Question) -> int:
+    """The length of what a question says."""
+    return len(question.instructions) + sum(len(f"{value}{text}") for value, text in question.options.items())
 
 
 def render_predicate(question: Question, probability: float) -> dict[str, Any]:

@@ -138,6 +138,13 @@ async def test_a_question_about_the_assistant_is_answered_from_its_instructions(
     assert "recipes, menus and shopping lists" in answer.text
 
 
+async def test_a_part_in_a_role_play_is_played_by_asking_back(offline: Models) -> None:
+    part = SystemMessage("You are an actor in a role-play about cooking.\n\nAnswer with your next line only.")
+    answer = await offline.chat("mini", "test").ainvoke([part, HumanMessage("The soup was cold, waiter.")])
+    assert "The soup was cold, waiter." in answer.text
+    assert answer.text.endswith("?")
+
+
 async def test_the_language_that_the_instructions_ask_for_wins(offline: Models) -> None:
     answer = await offline.chat("mini", "test").ainvoke([SystemMessage("Answer in French."), HumanMessage("Hello")])
     assert "Bonjour" in answer.text
