@@ -52,15 +52,19 @@ async def engine(tool_world: World, tool_script: Script) -> AsyncIterator[OriaEn
 
 
 async def play(run: ToolRun) -> list[str]:
-    """The row's calls, one of them with a pause, then one more turn. What the person was shown and has chosen."""
+    """The row's calls with all its ways through a pause, then one more turn. What the person was shown and said."""
     run.state = {"summary": ORDER}
     await write_preferences(run.database, USER, [ORDER])
     await add_document(run.database, run.conversation.conversation_id, USER, ORDER, name=f"{MARK}.txt")
     await run.succeed()
-    if isinstance(run.case.pause, Pause) and (await run.make(run.case.pause.ask)).interrupts:
-        await run.answer(run.case.pause.answers)
+    await run.make(run.case.miss)
+    run.conversation = run.conversation.with_options(user_id=USER)
+    if isinstance(pause := run.case.pause, Pause):
+        for answers in (pause.answers, pause.failing):
+            if (await run.make(pause.ask)).interrupts:
+                await run.answer(answers)
     run.script_agent()
-    stop = await run.say("And now?")
+    stop = await run.say("And now?", interactions=True)
     said = [message for message in stop.messages if isinstance(message, HumanMessage | AIMessage)]
     return [message.text.strip() for message in said if message.text]
 
