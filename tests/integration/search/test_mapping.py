@@ -154,3 +154,13 @@ async def test_the_zero_vector_is_close_to_nothing(database: TenantDatabase) -> 
     await add_skill(database, "S", "Flying", vector=make_vector(0.0))
     assert await map_titles(database, ["x"], [[0.0] * 512]) == [None]
     assert await map_labels(database, ["x"], [[0.0] * 512]) == [None]
+
+
+async def test_a_row_with_the_zero_vector_is_close_to_nothing(database: TenantDatabase) -> None:
+    await add_job(database, "J", "Pilot", vectors={"Pilot": make_vector(0.0)})
+    await add_job(database, "A", "???", vectors={"???": [0.0] * 512})
+    await add_skill(database, "S", "Flying", vector=make_vector(0.0))
+    await add_skill(database, "A", "???", vector=[0.0] * 512)
+    asked = [make_vector(0.1), make_vector(2.0)]
+    assert [match and match.job_code for match in await map_titles(database, ["x", "y"], asked)] == ["J", None]
+    assert [match and match.code for match in await map_labels(database, ["x", "y"], asked)] == ["S", None]

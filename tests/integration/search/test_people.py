@@ -216,3 +216,9 @@ async def test_a_profile_of_a_thousand_long_entries_is_stored_and_found(database
     await add_person(database, "long", skills=skills, experiences=held)
     assert await find(database, Criterion("skill", "all", [skills[0]["code"], skills[999]["label"]])) == ["long"]
     assert await find(database, Criterion("employer", "all", ["company 3", "999"])) == ["long"]
+
+
+async def test_a_person_with_the_zero_vector_is_close_to_nothing(database: TenantDatabase) -> None:
+    await add_person(database, "wordless", vector=[0.0] * 512)
+    await add_person(database, "pilot", vector=make_vector(0.1))
+    assert await find(database, vector=make_vector(0.0)) == ["pilot"]

@@ -242,7 +242,7 @@ return (
     select greatest(2000, sqrt(greatest(wanted, 1) * greatest(reltuples, 0)))::int from pg_class where oid = searched);
 
 -- The zero vector, as an embedder may answer for a text without words, is close to nothing: its cosines are NaN, which is
--- more than every threshold. Searches by vector find nothing for it.
+-- more than every threshold. Searches by vector find nothing for it, and no row that has it.
 
 -- The rows that filters let through, once for all searches of a kind. Plain SQL without settings of its own, so that
 -- the planner puts it into the searches' queries and their indexes are used.
@@ -331,11 +331,12 @@ begin
             order by named.signs operator(public.<~>) public.binary_quantize(vector)::bit(512)
             limit compared
         )
-        select job.title, job.external_id, 1 - (named.embedding operator(public.<=>) vector) as similarity
+        select job.title, job.external_id,
+               1 - nullif(named.embedding operator(public.<=>) vector, 'NaN') as similarity
         from near
         join job_titles as named on named.job_id = near.job_id and named.key = near.key
         join jobs as job on job.id = near.job_id
-        order by similarity desc, named.is_alternative, job.external_id
+        order by similarity desc nulls last, named.is_alternative, job.external_id
         limit 1;
 end $$;
 
@@ -366,7 +367,7 @@ begin
     mine := (select count(*) from (select from skills where tenant_id = tenant limit few + 1) as counted);
     if mine > few then
         return query
-            select skill.label, skill.external_id, 1 - (skill.embedding operator(public.<=>) vector)
+            select skill.label, skill.external_id, 1 - nullif(skill.embedding operator(public.<=>) vector, 'NaN')
             from skills as skill
             where skill.tenant_id = tenant and skill.active and skill.embedding_model = model
             order by skill.embedding operator(public.<=>) vector
@@ -375,13 +376,14 @@ begin
     if mine <= few or not found then
         return query
             with near as materialized (
-                select skill.label, skill.external_id, 1 - (skill.embedding operator(public.<=>) vector) as similarity
+                select skill.label, skill.external_id,
+                       1 - nullif(skill.embedding operator(public.<=>) vector, 'NaN') as similarity
                 from skills as skill
                 where skill.tenant_id = tenant and skill.active and skill.embedding_model = model
             )
             select near.label, near.external_id, near.similarity
             from near
-            order by near.similarity desc, near.external_id
+            order by near.similarity desc nulls last, near.external_id
             limit 1;
     end if;
 end $$;

@@ -66,6 +66,7 @@ begin
         )
         select mine.external_id, (1 - mine.distance)::real
         from mine
+        where mine.distance <> 'NaN'
         order by mine.distance, mine.external_id collate "C"
         limit max_rows;
 end $$;
