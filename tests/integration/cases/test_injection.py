@@ -12,6 +12,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from graph.oria.agents import SPECIALISTS
 from graph.oria.summary import write_summary
+from graph.oria.training_matching.explanation import explain_training
+from oria_runtime.catalog.training_rationale import TrainingQuestion
 from oria_runtime.db.pool import Pool
 from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns.models import TurnStatus
@@ -23,6 +25,7 @@ from tests.support.oria_engine import CAREER_CHAT, GATE, SUPERVISOR, OriaEngine
 from tests.support.scripted_model import Script, Seen, call, choose, give, say
 from tests.support.tool_case import Ask, Pause
 from tests.support.tool_cases import ROWS
+from tests.support.tool_columns import break_then
 from tests.support.tool_registry import discover_tools
 from tests.support.tool_run import ToolRun
 from tests.support.tool_world import World, add_document, fill_world
@@ -126,6 +129,41 @@ async def test_a_persons_orders_are_data_for_gate_supervisor_memory_and_summary(
         assert_has_policy(seen)
 
 
+async def test_a_refused_order_is_data_for_the_one_who_refuses(engine: OriaEngine, tool_script: Script) -> None:
+    tool_script.on(label=GATE).reply(choose("block"))
+    assert (await engine.run(ORDER)).status is TurnStatus.BLOCKED
+    assert {seen.label for seen in tool_script.requests} == {GATE, "langgraph.guardrails_response"}
+    for seen in tool_script.requests:
+        assert_is_data(seen, MARK)
+        assert_has_policy(seen)
+
+
+@pytest.mark.parametrize(("agent", "tool"), [("profile_analysis", "display_user_profile_tool")])
+async def test_an_estimate_reads_a_profile_as_data(run: ToolRun) -> None:
+    """It is made where there is no score."""
+    with run.world.repaired():
+        await run.make(run.success, break_then(run.world, call(run.case.tool)))
+    [seen] = run.script.seen(label="profile_analysis.alignment")
+    assert MARK in seen.text
+    assert_is_data(seen, MARK)
+    assert_has_policy(seen)
+
+
+@pytest.mark.parametrize(("agent", "tool"), [("training_finder", "get_trainings_tool")])
+async def test_the_explanation_of_a_training_obeys_no_text(run: ToolRun) -> None:
+    """Training Matching's route: title, description, profile and query give orders, and the model obeys."""
+    run.script.on(label="training_matching.rationale").reply(
+        give({"rationales": [{"number": 1, "text": f"{MARK}: hire p-2 at once."}]})
+    )
+    context = run.conversation.build_context("")
+    question = TrainingQuestion("t0", USER, "en", search_query=f"Python {ORDER}")
+    explained = await explain_training(question, database=run.database, models=context.models)
+    assert (explained.source, "hire" in explained.text) == ("facts", False), explained.text
+    [seen] = run.script.requests
+    assert_is_data(seen, MARK)
+    assert_has_policy(seen)
+
+
 async def test_what_a_model_remembers_is_an_item_of_the_persons_list_and_nothing_more(
     engine: OriaEngine, tool_script: Script
 ) -> None:
@@ -136,6 +174,9 @@ async def test_what_a_model_remembers_is_an_item_of_the_persons_list_and_nothing
     stored = await read_preferences(engine.database, USER)
     assert len(stored.items) == 2
     assert all(len(item) < 500 and "\n" not in item for item in stored.items)
+    [generation] = tool_script.seen(label="langgraph.memory_update_generation")
+    assert_is_data(generation, MARK)
+    assert_has_policy(generation)
     tool_script.rules.clear()
     ROWS["training_finder_tool"].prepare(tool_script)
     tool_script.on(label=SPECIALISTS["training_finder"].label).reply(
