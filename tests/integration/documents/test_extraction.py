@@ -118,6 +118,27 @@ async def test_every_bound_is_kept_and_named(data: bytes, name: str, limits: dic
     assert (error.reason, error.status) == (reason, 413)
 
 
+@pytest.mark.parametrize("information", [b"<< /Title 5 >>", b"<< /Title [(A) (B)] >>", b"7"])
+async def test_information_that_is_none_costs_a_pdf_its_title_only(information: bytes) -> None:
+    pdf = make_pdf(["Hello"]).replace(b"/Root 1 0 R", b"/Root 1 0 R /Info " + information)
+    found = await extract(pdf, Claims("a.pdf"))
+    assert (found.text, found.title) == ("Hello", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Intro\n# Head of it ##\nRest", "Head of it"),
+        ("## C\n# D", "C"),
+        ("#\n\nNo heading", None),
+        ("# a" + " " * 100_000 + "b", "a b"),
+    ],
+)
+async def test_the_first_heading_is_the_title_however_long_its_line(text: str, title: str | None) -> None:
+    found = await extract(text.encode(), Claims("a.md"), replace(ExtractionLimits(), seconds=5))
+    assert found.title == title
+
+
 async def test_a_document_that_takes_too_long_is_killed() -> None:
     endless = make_docx([], body="<w:p/>" * 300_000)
     began = time.monotonic()

@@ -24,7 +24,8 @@ BOMS: Final = (
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 # A text has none; a binary file that some encoding happens to decode has a third.
 CONTROLS_SHARE: Final = 0.01
-HEADING: Final = re.compile(r"^#{1,2}\s+(.+?)\s*#*$", re.MULTILINE)
+# Closing marks are cut afterwards: a pattern that looks for them too takes a minute for a line of blanks.
+HEADING: Final = re.compile(r"^#{1,2}[ \t]+(\S.*)$", re.MULTILINE)
 TITLE_TAG: Final = "{http://purl.org/dc/elements/1.1/}title"
 CORE: Final = "docProps/core.xml"
 
@@ -61,9 +62,20 @@ def read_pdf(data: bytes, limits: ExtractionLimits) -> Reading:
         if not text:
             check_content(page)
             scanned += [number] if has_picture(page) else []
-    title = reader.metadata.title if reader.metadata else None
+    title = read_pdf_title(reader)
     warnings = [{"code": "pages_without_text", "pages": scanned}] if scanned else []
     return Reading("\n\n".join(filter(None, texts)), count, title, warnings)
+
+
+def read_pdf_title(reader: Any) -> str | None:
+    """The title in the document's information, which may hold anything: a document is not refused for it."""
+    try:
+        title = reader.metadata.title if reader.metadata else None
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 - as in `read`: the next line of pypdf that meets the damage raises what it likes
+        return None
+    return title if isinstance(title, str) else None
 
 
 def check_content(page: Any) -> None:
@@ -109,7 +121,7 @@ def read_markdown(data: bytes, limits: ExtractionLimits) -> Reading:
     """Markdown as it is written; its first heading is the title."""
     reading = read_text(data, limits)
     heading = HEADING.search(reading.text)
-    return Reading(reading.text, title=heading[1] if heading else None)
+    return Reading(reading.text, title=heading[1].rstrip().rstrip("#") if heading else None)
 
 
 def read_text(data: bytes, _: ExtractionLimits) -> Reading:
