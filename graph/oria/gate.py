@@ -71,7 +71,10 @@ def list_messages(history: Sequence[AnyMessage], turn: Turn, approval: Approval)
 
 
 def close_unanswered(history: Sequence[AnyMessage], turn: Turn) -> list[AnyMessage]:
-    """An answer to the last message if it has none (its turn failed or was cancelled): roles must alternate."""
-    if not history or not isinstance(history[-1], HumanMessage) or history[-1].id == str(turn.id):
+    """An answer to the last message if it has none (its turn failed or was cancelled): roles must alternate.
+
+    The last one is a result where a person was confirmed and what came after it failed.
+    """
+    if not history or isinstance(history[-1], AIMessage) or history[-1].id == str(turn.id):
         return []
     return [AIMessage(pick_text(UNANSWERED_TEXTS, turn.locale), id=f"{history[-1].id}:unanswered")]

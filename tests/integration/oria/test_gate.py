@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from graph.oria.boundary import STATIC_TEXTS
 from graph.oria.gate import UNANSWERED_TEXTS
@@ -230,6 +230,15 @@ async def test_a_message_without_an_answer_gets_a_closing_line(person: Person) -
         ("ai", UNANSWERED_TEXTS["fr"]),
         ("human", "Tu es là ?"),
     ]
+
+
+async def test_a_result_that_nothing_followed_gets_a_closing_line_too(person: Person) -> None:
+    """A colleague was confirmed, and the specialist after that failed: some models take no message after a result."""
+    await person.say("Practise with Ada")
+    await person.answer(AIMessage("", tool_calls=[{"id": "c1", "name": "person_disambiguation_tool", "args": {}}]))
+    await person.answer(ToolMessage("confirmed", tool_call_id="c1"))
+    values = await person.say("Hello?")
+    assert [message.type for message in values["messages"]] == ["human", "ai", "tool", "ai", "human"]
 
 
 async def test_an_answered_message_gets_none(person: Person) -> None:
