@@ -132,8 +132,9 @@ def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str
     context = request.context
     specialist = SPECIALISTS[definition.id]
     config = context.tenant.config.agent(definition.id) or AgentConfig()
-    offered = narrow_tools(definition.build_tools(request), context.turn, definition.id)
-    tools = exclude_tools(offered, config.tool_exclusion, definition.id)
+    # The tenant's exclusions first: of fewer tools they could seem to exclude all, and would then be ignored.
+    kept = exclude_tools(definition.build_tools(request), config.tool_exclusion, definition.id)
+    tools = narrow_tools(kept, context.turn, definition.id)
     hidden = set(definition.hide(request))
     available = [tool for tool in tools if tool.name not in hidden]
     return create_agent(

@@ -54,9 +54,15 @@ async def test_mcp_leaves_an_agent_fewer_tools(oria: OriaEngine) -> None:
         assert await offer_tools(oria, agent, **OVER_MCP) == everywhere & allowed, agent
 
 
-async def test_exclusions_never_leave_an_agent_without_tools_over_mcp_either(oria: OriaEngine) -> None:
+async def test_what_a_tenant_excludes_is_not_back_over_mcp(oria: OriaEngine) -> None:
     await oria.configure({"chatbot": {"agents": {"task_helper": {"tool_exclusion": ["task_helper_tool"]}}}})
     assert await offer_tools(oria, "task_helper", interactions=False) == {"get_document_content_tool"}
+    assert await offer_tools(oria, "task_helper", **OVER_MCP) == set()
+
+
+async def test_exclusions_of_every_tool_are_ignored_over_mcp_too(oria: OriaEngine) -> None:
+    tools = ["task_helper_tool", "get_document_content_tool"]
+    await oria.configure({"chatbot": {"agents": {"task_helper": {"tool_exclusion": tools}}}})
     assert await offer_tools(oria, "task_helper", **OVER_MCP) == {"task_helper_tool"}
 
 
