@@ -22,7 +22,7 @@ from graph.oria.tools.simulation.card import CARD_TYPE, IDS_KEY, build_card, wri
 from graph.oria.tools.simulation.colleague import choose_colleague, find_colleagues
 from graph.oria.tools.simulation.drafting import draft_scenario
 from graph.oria.tools.simulation.skills import map_skills
-from graph.oria.tools.talent.person_candidates import PersonCandidate
+from graph.oria.tools.talent.person_candidates import PersonCandidate, find_confirmed
 from graph.oria.untrusted import encode_data
 from graph.oria.window import CARD_TYPE_KEY
 from oria_runtime.catalog.people import Profile
@@ -77,7 +77,11 @@ async def find_and_suggest(
     async def find_once() -> list[PersonCandidate]:
         # Somebody whom this very run has confirmed is in the agent's state only.
         confirmed = runtime.state.get("selected_person") or selected
-        return await find_colleagues(practice.counterpart_name, confirmed, runtime.context)
+        name = practice.counterpart_name
+        # Confirmed in this turn under a name that only resembles theirs: that question is answered.
+        if name and (known := find_confirmed(runtime.state["messages"], str(runtime.context.turn.id), name)):
+            name, confirmed = known["name"], known
+        return await find_colleagues(name, confirmed, runtime.context)
 
     colleague, exchange = choose_colleague(await find_once(), runtime.context)
     work = suggest(practice, profile, colleague, runtime)

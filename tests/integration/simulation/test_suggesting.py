@@ -274,3 +274,17 @@ async def test_a_person_confirmed_by_the_look_up_is_the_counterpart(engine: Simu
     card = read_card(await engine.turn(paused.id))
     assert card["counterpart"] == {"role": "colleague in finance", "person_id": "c2", "name": "Marc Leroy"}
     assert script.count(label=GATE) == 1
+
+
+async def test_a_misspelt_name_is_asked_about_once(engine: SimulationEngine, script: Script) -> None:
+    await add_colleagues(engine, "Marc Leroux")
+    prepare(script, "Mark Leroux")
+    look_up = call("person_disambiguation_tool", person_name="Mark Leroux")
+    script.on(label="langgraph.person_disambiguation_agent", tool="person_disambiguation_tool").reply(look_up)
+    script.on(label=SUPERVISOR).reply(choose("person_disambiguation"), choose("career_chat"))
+    paused = await engine.run("I want to practise feedback with Mark Leroux")
+    assert paused.outcome is not None
+    [question] = paused.outcome["interaction"]["questions"]
+    await engine.answer(paused, Answer(question["id"], option_ids=[question["options"][0]["id"]]))
+    await engine.drain()
+    assert read_card(await engine.turn(paused.id))["counterpart"]["person_id"] == "c1"
