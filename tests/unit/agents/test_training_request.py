@@ -90,10 +90,24 @@ def test_words_that_every_request_has_are_not_matched() -> None:
     assert Query("", "I want a learning plan for C++ in 3 months").words == "I a for C++ in 3"
 
 
-def test_a_plan_loads_its_sections_unless_context_was_preloaded() -> None:
+def test_what_only_the_profile_says_filters_nothing() -> None:
+    request = TrainingRequest(query="advanced trainings for my gaps", is_learning_plan=False, need_skills=True)
+    profile = {**PROFILE, "job_title": "Designer of e-learning", "gaps": [{"label": "Online courses"}]}
+    query = resolve_query(request, {"profile": profile, "preferences": [], "conversation": []}, {"level": "in French"})
+    assert "Online courses" in query.text
+    assert resolve_filters(query.text, is_plan=False).formats == ["online"]
+    assert resolve_filters(query.stated, is_plan=False) == TrainingFilters(levels=["advanced"])
+
+
+def test_context_of_the_conversation_replaces_no_section() -> None:
+    request = TrainingRequest(query="my gaps", is_learning_plan=False, need_skills=True, user_context="An analyst")
+    assert request.list_sections() == ["need_skills"]
+
+
+def test_a_plan_loads_its_sections() -> None:
     expected = ["need_basic_info", "need_skills", "need_objectives", "need_departments_interests"]
     assert TrainingRequest(query="q", is_learning_plan=True).list_sections() == expected
-    assert TrainingRequest(query="q", is_learning_plan=True, user_context="A nurse").list_sections() == []
+    assert TrainingRequest(query="q", is_learning_plan=True, user_context="A nurse").list_sections() == expected
     assert TrainingRequest(query="q", is_learning_plan=False, need_bookmarks=True).list_sections() == ["need_bookmarks"]
 
 

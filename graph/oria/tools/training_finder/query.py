@@ -1,7 +1,7 @@
 """The query of a search: what the person asked and answered, and facts of the profile where they asked for those."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,10 +22,11 @@ WORD: Final = re.compile(r"\w[\w+#.-]*")
 
 @dataclass(frozen=True)
 class Query:
-    """A resolved query. `text` is embedded; `words` are matched."""
+    """A resolved query. `text` is embedded; `words` are matched; `stated` is the part of it that the person said."""
 
     original: str
     text: str
+    stated: str = ""
 
     @property
     def words(self) -> str:
@@ -40,8 +41,12 @@ def resolve_query(request: TrainingRequest, preparation: Preparation, answers: M
     said = [text for question, text in answers.items() if question != "time" and text]
     untargeted = request.is_learning_plan and "target" in answers and not answers["target"]
     terms = list_profile_terms(preparation["profile"]) if request.is_about_person or untargeted else []
-    parts = dict.fromkeys(part.strip() for part in (request.query, *said, request.user_context, *terms) if part.strip())
-    return Query(request.query, ". ".join(parts)[:TRAINING_QUERY_CHARACTERS])
+    stated = (request.query, *said, request.user_context)
+    return Query(request.query, join_parts((*stated, *terms)), join_parts(stated))
+
+
+def join_parts(parts: Iterable[str]) -> str:
+    return ". ".join(dict.fromkeys(part.strip() for part in parts if part.strip()))[:TRAINING_QUERY_CHARACTERS]
 
 
 def list_profile_terms(profile: Mapping[str, Any]) -> list[str]:

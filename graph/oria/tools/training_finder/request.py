@@ -24,9 +24,10 @@ class TrainingRequest(ProfileSelectors):
     )
 
     def list_sections(self) -> list[str]:
-        """The profile sections to load: the selected ones, and those of every plan. Preloaded context needs none."""
-        if self.user_context.strip():
-            return []
+        """The profile sections to load: the selected ones, and those of every plan.
+
+        Context that the model gives joins them and replaces none: a profile says what no conversation mentions.
+        """
         selected = set(list_selected(self.model_dump()))
         return list_selected(dict.fromkeys(selected | (PLAN_SELECTORS if self.is_learning_plan else set()), True))
 

@@ -40,7 +40,8 @@ async def retrieve(
             words=query.words,
             vector=vector,
             model=context.models.embedding_model,
-            filters=resolve_filters(query.text, is_plan=request.is_learning_plan),
+            # What only the profile says, such as a job in e-learning, ranks and limits nothing.
+            filters=resolve_filters(query.stated, is_plan=request.is_learning_plan),
             excluded=await list_excluded(
                 connection, messages, show_more=request.show_more, named=request.exclude_training_ids
             ),
