@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from oria_runtime.documents.formats import SUPPORTED
+from oria_runtime.documents.formats import BY_DECLARATION, UNDECLARED
 from tests.support.template import Stack
 
 ANY = "x-amazon-apigateway-any-method"
@@ -59,7 +59,7 @@ def test_paths_beside_the_stream_still_reach_the_api(stack: Stack) -> None:
 def test_documents_arrive_as_they_were_sent(stack: Stack) -> None:
     """API Gateway takes every other body for UTF-8 text."""
     binary = stack.resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-binary-media-types"]
-    assert set(binary) == {*SUPPORTED, "application/octet-stream"}
+    assert set(binary) == {*BY_DECLARATION, *UNDECLARED} - {""}
 
 
 def test_uploads_are_private_encrypted_and_short_lived(stack: Stack) -> None:

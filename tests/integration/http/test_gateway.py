@@ -16,6 +16,7 @@ from oria_runtime.sandbox import Sandbox
 from tests.integration.http.conftest import BASE_URL, REGISTRY, RecordingBus
 from tests.integration.http.issuer import Issuer
 from tests.support.database import DatabaseUrls
+from tests.support.documents import SCAN, make_pdf
 from tests.support.events import load_event
 
 TENANT = UUID("7b1d2b1e-8f57-4f0e-9d6e-0c9f5a3f4f10")
@@ -100,6 +101,19 @@ def test_a_file_and_its_name_arrive_whole(sandbox_of_lambda: Sandbox, issuer: Is
     document = json.loads(answer["body"])
     assert (answer["statusCode"], document["name"], document["pages"]) == (201, "Lebenslauf – Amira.pdf", 1)
     assert document["bytes"] == len(base64.b64decode(event["body"]))
+
+
+def test_a_file_that_the_gateway_took_for_text_is_refused(sandbox_of_lambda: Sandbox, issuer: Issuer) -> None:
+    handler, token = create_adapter(sandbox_of_lambda), issuer.token(TENANT)
+    created = handler(proxy_event("POST", "/v1/conversations", token, b'{"assistant": "oria"}'), None)  # type: ignore[arg-type]
+    path = f"/v1/conversations/{json.loads(created['body'])['id']}/documents"
+    latin = "Compétences".encode("latin-1")
+    for name, body, status in (("cv.txt", latin, 415), ("cv.pdf", make_pdf([SCAN]), 415), ("a.txt", b"Hello", 201)):
+        event = proxy_event("PUT", f"{path}/{name}", token, body.decode("utf-8", "replace").encode())
+        del event["headers"]["Content-Type"], event["multiValueHeaders"]["Content-Type"]
+        answer = handler(event, None)  # type: ignore[arg-type]
+        assert answer["statusCode"] == status, name
+        assert ("content type" in answer["body"]) == (status == 415)
 
 
 def test_the_function_that_explains_trainings_answers_proxy_events(sandbox_of_lambda: Sandbox, issuer: Issuer) -> None:

@@ -10,13 +10,14 @@ from oria_runtime.documents.extraction import extract
 from oria_runtime.documents.formats import Claims
 from oria_runtime.documents.names import check_name
 from oria_runtime.documents.rows import Document, Place, check_place, find_document, store_document
-from oria_runtime.errors import ConflictError
+from oria_runtime.errors import ConflictError, InvalidRequestError
 from oria_runtime.http.bodies import parse_json, read_bytes
 from oria_runtime.http.requests import TakenUpload
 from oria_runtime.http.services import Caller
 from oria_runtime.observability import count, describe, logger
 
 JSON = "application/json"
+REPLACEMENT = "\ufffd".encode()
 
 
 async def receive_document(caller: Caller, place: Place, name: str, request: Request) -> tuple[Document, bool]:
@@ -31,7 +32,16 @@ async def receive_document(caller: Caller, place: Place, name: str, request: Req
     media_type = request.headers.get("content-type", "")
     if media_type.partition(";")[0].strip().lower() == JSON:
         return await take_upload(caller, place, name, read_upload_id(body))
+    check_whole(request, body)
     return await keep(place, name, body, media_type)
+
+
+def check_whole(request: Request, body: bytes) -> None:
+    """Refuse a file that API Gateway has damaged: without a content type on its list (template.yaml) it takes the body
+    for text and replaces what is not UTF-8. Raises InvalidRequestError (415)."""
+    event = request.scope.get("aws.event")
+    if event is not None and not event.get("isBase64Encoded") and REPLACEMENT in body:
+        raise InvalidRequestError("Send the file with its content type, or as application/octet-stream.", status=415)
 
 
 def read_upload_id(body: bytes) -> UUID:
