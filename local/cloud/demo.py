@@ -39,10 +39,10 @@ async def meet_specialists(client: httpx2.AsyncClient) -> None:
     conversation = await Conversation.start(client, locale="en")
     asked = await conversation.say("Which opportunities fit my objective to become a data scientist?", "awaiting_input")
     _find_card(await conversation.answer(asked, "completed"), "opportunitySuggestionList")
-    asked = await conversation.say("How do I prepare a difficult talk with Thomas Becker?", "awaiting_input")
-    await conversation.answer(asked, "completed")
-    shown = await conversation.say("I want to practise the talk with Thomas Becker", "completed")
-    simulation = _find_card(shown, "simulation")
+    asked = await conversation.say(
+        "I want to practise a talk with Thomas Becker about a late delivery", "awaiting_input"
+    )
+    simulation = _find_card(await conversation.answer(asked, "completed"), "simulation")
     practice = await Conversation.start(client, "simulation", simulation_id=simulation["simulation_id"])
     await practice.say("Thank you for coming. The last three deliveries were late.", "completed")
     _find_card(await practice.say("End the simulation.", "completed"), "simulation_assessment")

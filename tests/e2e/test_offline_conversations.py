@@ -83,7 +83,9 @@ async def test_career_chat(talk: Talk) -> None:
 
 
 async def test_opportunity_search(talk: Talk) -> None:
-    assert_shows(await talk.say("Find projects about forecasting"), "opportunity_search", "opportunitySuggestionList")
+    await talk.say("Projects about forecasting in Tokyo")
+    found = await talk.answer(["location: Tokyo"], "")
+    assert_shows(found, "opportunity_search", "opportunitySuggestionList")
     await talk.say("Which opportunities fit my objective to become a data scientist?")
     first = await talk.answer(["Become the data scientist for volume forecasting"])
     assert_shows(first, "opportunity_search", "opportunitySuggestionList")
@@ -104,11 +106,13 @@ async def test_training_finder(talk: Talk) -> None:
 
 
 async def test_talent_finder(talk: Talk) -> None:
-    first = await talk.say("Find colleagues in Hamburg who know safety")
+    first = await talk.say("Which colleagues in Hamburg work in safety and quality?")
     assert_shows(first, "talent_finder", "talentSuggestionList")
-    more = await talk.say("Show me more colleagues")
+    more = await talk.say("Show me more people")
     assert_shows(more, "talent_finder", "talentSuggestionList")
     assert_no_repeats(first, more)
+    await talk.say("Who in Tokyo knows Python?")
+    assert_shows(await talk.answer(["location: Tokyo"], ""), "talent_finder", "talentSuggestionList")
     await close(talk, "talent_finder")
 
 
@@ -119,17 +123,15 @@ async def test_profile_analysis(talk: Talk) -> None:
 
 
 async def test_task_helper(talk: Talk) -> None:
-    turn = await talk.say("Write a step by step checklist for onboarding a new colleague")
+    turn = await talk.say("Help me write an email to my manager about moving our weekly meeting to Tuesday")
     assert_shows(turn, "task_helper")
     assert "task_helper_tool" in str(talk.turns[-1]["events"])
     await close(talk, "task_helper")
 
 
 async def test_person_disambiguation(talk: Talk) -> None:
-    await talk.say("How do I prepare a difficult talk with Thomas Becker?")
+    await talk.say("I want to practise a talk with Thomas Becker about a late delivery")
     turn = await talk.answer(["Thomas Becker (Fleet manager, Fleet and Maintenance, Hamburg)"])
-    assert_shows(turn, "person_disambiguation")
-    turn = await talk.say("I want to practise the talk with Thomas Becker")
     assert_shows(turn, "person_disambiguation", "simulation")
     [card] = turn["outcome"]["cards"]
     assert card["counterpart"]["person_id"] == "thomas.becker"
