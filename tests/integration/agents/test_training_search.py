@@ -38,7 +38,9 @@ async def test_any_word_may_match_and_stop_words_match_nothing(database: TenantD
     assert await search(database, "the of and") == []
 
 
-@pytest.mark.parametrize("words", ["", "& | ! ( )", "'); drop table trainings; --", "a:*b <-> \\ '", "x" * 50_000])
+@pytest.mark.parametrize(
+    "words", ["", "& | ! ( )", "'); drop table trainings; --", "a:*b <-> \\ '", "x" * 50_000, "nul \x00 \ud800"]
+)
 async def test_any_text_is_a_query(database: TenantDatabase, words: str) -> None:
     await add_training(database, "a", title="Python programming")
     assert await search(database, words) == []

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from oria_runtime.catalog.facets import build_parameters
 from oria_runtime.catalog.fusion import Fusion, fetch_lists, fuse
 from oria_runtime.catalog.trainings import Training, read_trainings
 from oria_runtime.db.pool import Connection
@@ -63,8 +64,8 @@ async def search_trainings(
         vector: the query's embedding of 512 dimensions by `model`, or None for a lexical search alone.
         excluded: ids that must not come back; `expand_related` adds their parents and children.
     """
-    parameters = filters.as_parameters() | {"excluded": list(excluded), "depth": fusion.depth}
-    queries = [(fusion.lexical_weight, SEARCH_BY_TEXT_SQL, parameters | {"words": words})]
+    parameters = filters.as_parameters() | build_parameters([], words, list(excluded), fusion.depth)
+    queries = [(fusion.lexical_weight, SEARCH_BY_TEXT_SQL, parameters)]
     if vector is not None:
         by_vector = parameters | {"vector": str(list(vector)), "model": model}
         queries.append((fusion.vector_weight, SEARCH_BY_VECTOR_SQL, by_vector))
