@@ -69,6 +69,12 @@ def test_inputs_are_the_required_skills_alone() -> None:
     assert gather_inputs(profile, job.model_copy(update={"skills": ()})) is None
 
 
+def test_a_job_may_ask_for_a_skill_twice_with_and_without_a_level() -> None:
+    twice = (JobSkill(code="py", level=4), JobSkill(code="py"))
+    digests = {ScoreInputs("u", "J1", {}, required).digest() for required in (twice, twice[::-1])}
+    assert len(digests) == 1
+
+
 async def test_a_score_is_computed_once_and_read_afterwards(database: TenantDatabase) -> None:
     compute = Counter()
     assert await settle(database, INPUTS, compute) == await settle(database, INPUTS, compute) == 0.375

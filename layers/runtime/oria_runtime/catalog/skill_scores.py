@@ -32,7 +32,8 @@ class ScoreInputs:
 
     def digest(self) -> str:
         """A hash of the inputs, the same for the same skills in any order."""
-        required = sorted((skill.code, skill.level, skill.weight) for skill in self.required)
+        # By their JSON: a skill may come twice, and a level may be None, which has no order.
+        required = sorted(((skill.code, skill.level, skill.weight) for skill in self.required), key=json.dumps)
         given = json.dumps([required, sorted(self.levels.items())])
         return hashlib.sha256(given.encode()).hexdigest()
 
