@@ -105,6 +105,7 @@ def test_the_wire_follows_the_provider(name: str, wanted: bool | None, wire: boo
         {"provider": "compatible", "model": "x", "base_url": "file:///etc/passwd"},
         {"provider": "compatible", "model": "x", "base_url": "https://user:key@models.example.com/v1"},
         {"provider": "compatible", "model": "x", "base_url": "https://models.example.com/v1?key=1"},
+        {"provider": "compatible", "model": "x", "base_url": "https://models.example.com:99999/v1"},
         {"provider": "azure", "deployment": "small", "decisions": "native"},
         {"provider": "anthropic", "model": "x", "decisions": "native"},
         {"provider": "anthropic", "model": "x", "use_responses_api": True},

@@ -102,7 +102,8 @@ def check_base_url(provider: Provider, base_url: str) -> None:
     if provider != "compatible":
         raise ValueError("`base_url` belongs to the provider compatible; the others' addresses are the deployment's")
     parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    # Reading the port raises ValueError for one that is none: here, not in the middle of a turn.
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
         raise ValueError("`base_url` must be an http or https address")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("`base_url` must not hold credentials, a query or a fragment")
