@@ -242,10 +242,13 @@ async def test_a_stream_that_breaks_off_raises_after_what_it_said(
 ) -> None:
     script.on().reply(fault(say("one two three four five six seven"), after=7))
     heard: list[str] = []
+    models = build(script, provider)
     with pytest.raises((ModelUnavailableError, ModelIncompleteError)):
-        await listen(build(script, provider), heard)
+        await listen(models, heard)
     assert "one" in "".join(heard)
     assert len(script.requests) == 1
+    # It is charged, and nobody knows how much.
+    assert (models.usage.labels[LABEL].calls, models.usage.labels[LABEL].cost) == (1, None)
 
 
 @EACH
@@ -441,13 +444,15 @@ async def test_the_key_goes_to_the_address_that_the_deployment_names_and_to_no_o
 @EACH
 async def test_a_stream_that_nobody_reads_to_its_end_lets_its_connection_go(script: Script, provider: Provider) -> None:
     script.on().reply(say("one two three four five six seven", pace=0.01))
-    stream: Any = build(script, provider).chat("mini", LABEL).astream("hello")
+    models = build(script, provider)
+    stream: Any = models.chat("mini", LABEL).astream("hello")
     assert await anext(stream) is not None
     await stream.aclose()
     pool: Any = open_client()._transport
     async with asyncio.timeout(2):
         while [connection for connection in pool._pool.connections if not connection.is_idle()]:
             await asyncio.sleep(0.01)
+    assert (models.usage.labels[LABEL].calls, models.usage.labels[LABEL].cost) == (1, None)
 
 
 async def test_anthropics_written_cache_has_its_price_and_is_no_cheap_input(script: Script) -> None:

@@ -72,12 +72,19 @@ class TaskModel(BaseChatModel):
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
         chunks: list[ChatGenerationChunk] = []
-        with provider_errors():
-            async for chunk in super()._astream(*args, **kwargs):
-                if not chunks:
-                    stamp_origin(chunk.message, self._task.origin)
-                chunks.append(chunk)
-                yield chunk
+        is_open = True
+        try:
+            with provider_errors():
+                async for chunk in super()._astream(*args, **kwargs):
+                    if not chunks:
+                        stamp_origin(chunk.message, self._task.origin)
+                    chunks.append(chunk)
+                    yield chunk
+            is_open = False
+        finally:
+            if is_open and chunks:
+                # What an answer that broke off or was left costs is reported at its end, or never.
+                self.count(None, None)
         whole = merge_chat_generation_chunks(chunks)
         if whole is None:
             raise ModelIncompleteError("the stream ended before the answer began")
