@@ -57,6 +57,9 @@ CLARIFICATION_QUESTIONS: Final = 5  # T, request_clarification_tool groups what 
 QUESTION_OPTIONS: Final = 12  # what a person can survey in one selection
 QUESTION_CHARACTERS: Final = 1_000
 
+# Embedding what one call searches with. It has a fallback or a stable error, and neither may wait for the stage's end.
+EMBEDDING_SECONDS: Final = 15.0  # as the decisions about a request
+
 # Training search (T, training_finder_tool). Equal weights: neither list has been measured to be the better one, and k
 # is the value of the paper that introduced reciprocal rank fusion (Cormack, Clarke, Büttcher 2009).
 TRAINING_FUSION_K: Final = 60

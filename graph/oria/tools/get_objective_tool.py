@@ -22,6 +22,7 @@ from graph.oria.tools.comparison import contains, fold
 from graph.oria.tools.declaration import declare_tool
 from graph.oria.tools.selection import SelectionOption, select_option
 from graph.oria.untrusted import encode_data
+from graph.policy import EMBEDDING_SECONDS
 from oria_runtime.catalog.people import Objective, Profile
 from oria_runtime.turns.context import TurnContext
 
@@ -136,7 +137,8 @@ def label_candidate(candidate: Objective, candidates: Sequence[Objective]) -> st
 
 async def find_closest(candidates: Sequence[Objective], title: str, context: TurnContext) -> Objective:
     """The candidate whose title means most nearly the same, the first of equals. Raises ModelError."""
-    wanted, *vectors = await context.models.embed([title, *(candidate.title for candidate in candidates)])
+    texts = [title, *(candidate.title for candidate in candidates)]
+    wanted, *vectors = await context.models.embed(texts, timeout=EMBEDDING_SECONDS)
     similarities = [measure_cosine(wanted, vector) for vector in vectors]
     return candidates[similarities.index(max(similarities))]
 

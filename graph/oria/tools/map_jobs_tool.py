@@ -13,7 +13,7 @@ from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
 from graph.oria.tools.clarification import clean
 from graph.oria.tools.declaration import declare_tool
 from graph.oria.untrusted import encode_data
-from graph.policy import JOB_TITLES
+from graph.policy import EMBEDDING_SECONDS, JOB_TITLES
 from oria_runtime.catalog.job_search import JobMatch, match_jobs
 from oria_runtime.catalog.job_thresholds import find_job_threshold
 from oria_runtime.models.errors import ModelError
@@ -72,7 +72,7 @@ async def map_titles(context: TurnContext, job_titles: Sequence[str], call_id: s
 async def embed_titles(context: TurnContext, titles: Sequence[str]) -> list[list[float]] | None:
     """The titles' vectors; None when there are none to be had, and only equal titles can be found."""
     try:
-        return await context.models.embed(titles)
+        return await context.models.embed(titles, timeout=EMBEDDING_SECONDS)
     except ModelError as error:
         logger.warning("job titles not embedded: equal titles only", extra={"error": error.code})
         return None

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from oria_runtime.models.client import Models
-from oria_runtime.models.errors import ModelMalformedError, ModelUnavailableError
-from tests.support.scripted_model import Script, embed_with, fail
+from oria_runtime.models.errors import ModelMalformedError, ModelTimeoutError, ModelUnavailableError
+from tests.support.scripted_model import Script, embed_with, fail, hang
 
 
 async def test_texts_are_embedded_in_order_and_in_batches(script: Script, models: Models) -> None:
@@ -42,3 +42,9 @@ async def test_embeddings_are_retried_like_everything_else(script: Script, model
     with pytest.raises(ModelUnavailableError):
         await models.embed(["text"])
     assert len(script.requests) == 3
+
+
+async def test_embeddings_keep_their_deadline(script: Script, models: Models) -> None:
+    script.on().reply(hang())
+    with pytest.raises(ModelTimeoutError):
+        await models.embed(["text"], timeout=0.2)

@@ -1,6 +1,8 @@
 """Limits of graph/policy.py that no other test reaches: they hold where they say, and waits fit into their stage."""
 
+import ast
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,10 +58,10 @@ def test_what_a_supervisor_waits_for_fits_into_its_stage() -> None:
 @pytest.mark.parametrize(
     "waits",
     [
-        ["SCOPE", "SCOPE", "PLAN_TEXT"],
-        ["OPPORTUNITY_UNDERSTANDING", "OPPORTUNITY_UNDERSTANDING", "RATIONALE"],
-        ["TALENT_CHANGE", "RATIONALE", "TALENT_MISS"],
-        ["SIMULATION_PARSE", "SIMULATION_SCENARIO"],
+        ["SCOPE", "SCOPE", "EMBEDDING", "PLAN_TEXT"],
+        ["OPPORTUNITY_UNDERSTANDING", "OPPORTUNITY_UNDERSTANDING", "EMBEDDING", "EMBEDDING", "RATIONALE"],
+        ["TALENT_CHANGE", "EMBEDDING", "RATIONALE", "TALENT_MISS"],
+        ["SIMULATION_PARSE", "EMBEDDING", "SIMULATION_SCENARIO"],
         ["SIMULATION_ASSESSMENT"],
         ["TASK"],
         ["ANALYSIS_COPY"],
@@ -67,6 +69,17 @@ def test_what_a_supervisor_waits_for_fits_into_its_stage() -> None:
 )
 def test_what_a_tool_waits_for_fits_into_the_specialists_stage(waits: list[str]) -> None:
     assert sum(read_seconds()[wait] for wait in waits) + MARGIN_SECONDS < policy.SPECIALIST_SECONDS
+
+
+def test_every_embedding_of_a_tool_has_a_deadline() -> None:
+    found = [
+        (path.name, [keyword.arg for keyword in node.keywords])
+        for path in Path(policy.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "embed"
+    ]
+    assert len(found) >= 6
+    assert [name for name, keywords in found if "timeout" not in keywords] == []
 
 
 def test_the_longest_part_of_an_analysis_is_its_copy() -> None:

@@ -7,6 +7,7 @@ from graph.oria.tools.opportunities.limits import Limits, build_filters
 from graph.oria.tools.opportunities.query import Query
 from graph.oria.tools.opportunities.ranking import rank_by_profile
 from graph.policy import (
+    EMBEDDING_SECONDS,
     OPPORTUNITY_CANDIDATES,
     OPPORTUNITY_FUSION_K,
     OPPORTUNITY_LEXICAL_WEIGHT,
@@ -43,12 +44,12 @@ async def retrieve(
     filters = build_filters(criteria, limits, context.tenant.config.opportunities, context.now.date())
     if filters is None:
         return []
-    vector = next(iter(await context.models.embed([query.text] if query.text else [])), None)
+    vectors = await context.models.embed([query.text] if query.text else [], timeout=EMBEDDING_SECONDS)
     async with context.database.transaction() as connection:
         found = await search_opportunities(
             connection,
             words=query.words,
-            vector=vector,
+            vector=next(iter(vectors), None),
             model=context.models.embedding_model,
             filters=filters,
             excluded=excluded,

@@ -6,6 +6,7 @@ from graph.oria.tools.talent.intent import TalentSearchIntent, compile_criteria,
 from graph.oria.tools.talent.query import bound_query, list_words
 from graph.oria.tools.talent.skills import clean_labels, embed_labels, match_labels
 from graph.policy import (
+    EMBEDDING_SECONDS,
     TALENT_CANDIDATES,
     TALENT_FUSION_K,
     TALENT_LEXICAL_WEIGHT,
@@ -56,5 +57,5 @@ async def embed(
     """The vectors of the query, None for an empty one, and of the labels. Raises ModelError where there is a query."""
     if not text:
         return None, await embed_labels(labels, context)
-    vector, *label_vectors = await context.models.embed([text, *labels])
+    vector, *label_vectors = await context.models.embed([text, *labels], timeout=EMBEDDING_SECONDS)
     return vector, label_vectors

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from graph.oria.tools.clarification import clean
+from graph.policy import EMBEDDING_SECONDS
 from oria_runtime.catalog.skill_search import SkillMatch, match_skills
 from oria_runtime.catalog.skill_thresholds import find_skill_threshold
 from oria_runtime.db.pool import Connection
@@ -31,7 +32,7 @@ def clean_labels(labels: Sequence[str]) -> list[str]:
 async def embed_labels(labels: Sequence[str], context: TurnContext) -> list[list[float]] | None:
     """The vectors of the labels, or None when none can be had: equal labels are found all the same."""
     try:
-        return await context.models.embed(labels)
+        return await context.models.embed(labels, timeout=EMBEDDING_SECONDS)
     except ModelError as error:
         logger.warning("skill labels not embedded: equal labels only", extra={"error": error.code})
         return None

@@ -9,6 +9,7 @@ from graph.oria.tools.training_finder.filters import resolve_filters
 from graph.oria.tools.training_finder.query import Query
 from graph.oria.tools.training_finder.request import TrainingRequest
 from graph.policy import (
+    EMBEDDING_SECONDS,
     TRAINING_CANDIDATES,
     TRAINING_FUSION_K,
     TRAINING_LEXICAL_WEIGHT,
@@ -33,7 +34,7 @@ async def retrieve(
     request: TrainingRequest, query: Query, messages: Sequence[AnyMessage], context: TurnContext
 ) -> list[Training]:
     """The trainings for the query, best first. The embedding comes before the transaction, which awaits SQL alone."""
-    [vector] = await context.models.embed([query.text])
+    [vector] = await context.models.embed([query.text], timeout=EMBEDDING_SECONDS)
     async with context.database.transaction() as connection:
         return await search_trainings(
             connection,

@@ -158,11 +158,19 @@ class Models:
         async with deadline(timeout):
             return await generate_structured(chat, schema, messages)
 
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+    async def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> list[list[float]]:
         """One vector of 512 finite numbers for each text, in order. Raises ModelError subclasses."""
         from oria_runtime.models.embeddings import embed_texts
 
-        return await embed_texts(self._embedding, self._locate(self._embedding), self.usage, texts) if texts else []
+        if not texts:
+            return []
+        async with deadline(timeout):
+            return await embed_texts(self._embedding, self._locate(self._embedding), self.usage, texts)
 
 
 def read_chosen(decision: "Decision") -> str:
