@@ -29,7 +29,8 @@ def run(tool_world: World, tool_script: Script, tool_pool: Pool, agent: str, too
 async def test_every_tool(run: ToolRun, column: str, record_property: Callable[[str, object], None]) -> None:
     hole = run.case.find_hole(column)
     seen = await (check_hole(run, column) if hole else CHECKS[column](run))
-    if column != CANCELLED:
+    # A hole was tried on the success of another cell, and a cancellation has had its next turn in the engine.
+    if column != CANCELLED and hole is None:
         await run.assert_goes_on()
     record_property(CELL, [run.agent, run.case.tool, column, seen])
 

@@ -53,21 +53,20 @@ def run(tool_world: World, tool_script: Script, tool_pool: Pool, agent: str, too
     return ToolRun(tool_world, tool_script, tool_pool, agent, ROWS[tool])
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=[type(error).__name__ for error in ERRORS])
 @pytest.mark.parametrize(("agent", "tool"), READING)
-async def test_what_is_raised_in_a_tool_is_its_stable_result(
-    run: ToolRun, error: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_what_is_raised_in_a_tool_is_its_stable_result(run: ToolRun, caplog: pytest.LogCaptureFixture) -> None:
     ask = run.case.database
     assert isinstance(ask, Ask)
-    sound, faulty = run.conversation, FaultyDatabase(run.pool, run.world, error)
-    run.conversation = run.conversation.with_options(database=faulty)
-    stop = await run.make(ask)
-    run.assert_result(stop, state_result(run, ask, error))
-    assert faulty.transactions > 1
-    assert SECRET not in repr([stop, caplog.text, *(record.__dict__ for record in caplog.records)])
-    run.conversation = run.conversation.with_options(database=sound.database)
-    await run.assert_goes_on()
+    for error in ERRORS:
+        again = ToolRun(run.world, run.script, run.pool, run.agent, run.case)
+        faulty = FaultyDatabase(run.pool, run.world, error)
+        again.conversation = again.conversation.with_options(database=faulty)
+        stop = await again.make(ask)
+        again.assert_result(stop, state_result(run, ask, error))
+        assert faulty.transactions > 1
+        assert SECRET not in repr([stop, caplog.text, *(record.__dict__ for record in caplog.records)])
+        again.conversation = again.conversation.with_options(database=run.database)
+    await again.assert_goes_on()
 
 
 def state_result(run: ToolRun, ask: Ask, error: Exception) -> Ask:
@@ -77,21 +76,21 @@ def state_result(run: ToolRun, ask: Ask, error: Exception) -> Ask:
     return ask if isinstance(error, psycopg.Error) or boundary is None else fail_with(boundary, ask)
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize(("agent", "tool"), ASKING)
-async def test_a_bad_answer_of_a_model_ends_in_the_tool(
-    run: ToolRun, answer: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_bad_answer_of_a_model_ends_in_the_tool(run: ToolRun, caplog: pytest.LogCaptureFixture) -> None:
     """The tool fails as for a model that is away, or goes on without; the answer itself is shown to nobody."""
-    stated, step = run.case.model, ANSWERS[answer]
+    stated = run.case.model
     assert isinstance(stated, Ask)
-    run.script.on(where=lambda seen: run.is_nested(seen) and seen.endpoint != "embeddings").reply(step)
-    stop = await run.make(stated)
-    [result] = list_results(stop.messages)
-    assert result.status == "success" or result.text == stated.says
-    if not is_text(run, step):
-        assert SECRET not in repr([stop, caplog.text, *(record.__dict__ for record in caplog.records)])
-    await run.assert_goes_on()
+    for answer, step in ANSWERS.items():
+        run.script.reset()
+        again = ToolRun(run.world, run.script, run.pool, run.agent, run.case)
+        run.script.on(where=lambda seen: run.is_nested(seen) and seen.endpoint != "embeddings").reply(step)
+        stop = await again.make(stated)
+        [result] = list_results(stop.messages)
+        assert result.status == "success" or result.text == stated.says, answer
+        if not is_text(run, step):
+            assert SECRET not in repr([stop, caplog.text, *(record.__dict__ for record in caplog.records)]), answer
+    await again.assert_goes_on()
 
 
 def is_text(run: ToolRun, step: Step) -> bool:
