@@ -9,7 +9,7 @@ from langgraph.store.postgres.base import BasePostgresStore
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from oria_runtime.db.migrator import migrate
+from oria_runtime.db.migrator import check_server, migrate
 from oria_runtime.db.pool import Pool, TenantDatabase
 from oria_runtime.db.versions import VENDOR_HEADS, expected_versions
 from oria_runtime.errors import ConfigurationError
@@ -32,6 +32,33 @@ async def test_two_migrations_at_once_both_succeed(postgres_server: str) -> None
     first, second = await asyncio.gather(migrate(url), migrate(url))
     assert first == second == expected_versions()
     execute(postgres_server, "drop database twins with (force)")
+
+
+@pytest.mark.parametrize(
+    ("server", "missing"),
+    [
+        ((170_006, "UTF8", "0.8.0"), "Postgres 18"),
+        ((180_000, "LATIN1", "0.8.0"), "UTF8"),
+        ((180_000, "UTF8", "0.7.4"), "pgvector 0.8"),
+        ((180_000, "UTF8", None), "pgvector 0.8"),
+    ],
+)
+def test_a_server_that_lacks_something_is_told_what(server: tuple[int, str, str | None], missing: str) -> None:
+    with pytest.raises(ConfigurationError, match=missing):
+        check_server(*server)
+    check_server(180_000, "UTF8", "0.8.0")
+    check_server(190_001, "UTF8", "0.10.1")
+
+
+async def test_a_database_that_cannot_hold_the_schema_is_left_as_it_is(postgres_server: str) -> None:
+    create = "create database narrow template template0 encoding 'SQL_ASCII' locale 'C'"
+    execute(postgres_server, "drop database if exists narrow", create)
+    url = make_conninfo(postgres_server, dbname="narrow")
+    with pytest.raises(ConfigurationError, match="UTF8"):
+        await migrate(url)
+    with psycopg.connect(url) as connection:
+        assert connection.execute("select from pg_namespace where nspname = 'oria'").fetchone() is None
+    execute(postgres_server, "drop database narrow with (force)")
 
 
 async def test_a_role_without_ddl_rights_accepts_a_complete_schema(database_urls: DatabaseUrls) -> None:

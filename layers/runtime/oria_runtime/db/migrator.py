@@ -23,6 +23,17 @@ LOCK_KEY = 0x4F524941  # "ORIA"; any constant that no other program of this data
 # Bounds on what one statement of the application role may hold up (DESIGN §7).
 ROLE_SETTINGS = {"statement_timeout": "15s", "lock_timeout": "5s", "idle_in_transaction_session_timeout": "30s"}
 
+# casefold and the collation pg_unicode_fast (migration 0006); iterative scans of HNSW indexes (the same).
+POSTGRES = 18
+PGVECTOR = (0, 8)
+
+READ_SERVER_SQL = """
+select current_setting('server_version_num')::int as postgres, pg_encoding_to_char(encoding) as encoding, coalesce(
+    (select extversion from pg_extension where extname = 'vector'),
+    (select default_version from pg_available_extensions where name = 'vector')) as vector
+from pg_database where datname = current_database()
+"""
+
 VENDOR_POLICIES = {
     "checkpoints": "split_part(thread_id, ':', 1)",
     "checkpoint_blobs": "split_part(thread_id, ':', 1)",
@@ -46,6 +57,8 @@ async def migrate(owner_url: str, *, schema: str = "oria", app_password: str | N
     async with _locked(owner_url, schema) as connection:
         if await _is_ahead(connection):
             return await read_versions(connection)
+        server = await (await connection.execute(READ_SERVER_SQL)).fetchone()
+        check_server(**(server or {}))
         try:
             await _create_roles(connection, schema, app_password)
             await asyncio.to_thread(_upgrade, owner_url, schema)
@@ -72,6 +85,20 @@ async def _is_ahead(connection: AsyncConnection[DictRow]) -> bool:
     migrations only go forward."""
     found = (await read_versions(connection))["schema"]
     return found is not None and found > expected_versions()["schema"]
+
+
+def check_server(postgres: int, encoding: str, vector: str | None) -> None:
+    """Raise ConfigurationError naming what a server or database lacks: `postgres` is its server_version_num, `vector`
+    the version of pgvector that it has or would install."""
+    if postgres < POSTGRES * 10_000:
+        raise ConfigurationError(
+            f"the server has Postgres {postgres // 10_000}: Oria needs Postgres {POSTGRES}"
+        )
+    if encoding != "UTF8":
+        raise ConfigurationError(f"the database's encoding is {encoding}: Oria needs UTF8")
+    if vector is None or tuple(map(int, vector.split(".")[:2])) < PGVECTOR:
+        needed = ".".join(map(str, PGVECTOR))
+        raise ConfigurationError(f"pgvector is {vector or 'missing'}: Oria needs pgvector {needed}")
 
 
 async def _try_lock(connection: AsyncConnection[DictRow]) -> bool:
