@@ -91,9 +91,7 @@ def check_server(postgres: int, encoding: str, vector: str | None) -> None:
     """Raise ConfigurationError naming what a server or database lacks: `postgres` is its server_version_num, `vector`
     the version of pgvector that it has or would install."""
     if postgres < POSTGRES * 10_000:
-        raise ConfigurationError(
-            f"the server has Postgres {postgres // 10_000}: Oria needs Postgres {POSTGRES}"
-        )
+        raise ConfigurationError(f"the server has Postgres {postgres // 10_000}: Oria needs Postgres {POSTGRES}")
     if encoding != "UTF8":
         raise ConfigurationError(f"the database's encoding is {encoding}: Oria needs UTF8")
     if vector is None or tuple(map(int, vector.split(".")[:2])) < PGVECTOR:
