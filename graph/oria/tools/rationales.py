@@ -1,8 +1,8 @@
 """Why each result of a search is shown, in the person's language.
 
-A model may phrase the facts. It sees nothing else of a result, and a sentence that says more than they support is
-thrown away: the fixed form, which lists the facts, stands in for it (seeds/oria_tools.md: rationales describe only
-supported matches).
+A model may phrase the facts. It sees nothing else: no more of a result, and not the request, whose other wishes it
+could take for what was found. A sentence that says more than the facts support is thrown away: the fixed form, which
+lists them, stands in for it (seeds/oria_tools.md: rationales describe only supported matches).
 """
 
 import logging
@@ -65,12 +65,12 @@ class Subject:
 
 @dataclass(frozen=True)
 class Phrasing:
-    """The model's task: its `label`, the `prompt`'s name, what was asked for, and what the results are called."""
+    """The model's task: its `label`, the `prompt`'s name, what the results are called, the `objective` they serve."""
 
     label: str
     prompt: str
-    purpose: str
     things: str
+    objective: str = ""
 
 
 async def write_rationales(
@@ -93,7 +93,8 @@ async def phrase_facts(
     if not numbered:
         return {}
     rules = [read_prompt(phrasing.prompt), untrusted_content_policy(), f"Write in {name_language(locale)}."]
-    data = data_message("Matches", {"purpose": phrasing.purpose, phrasing.things: numbered})
+    objective = {"objective": phrasing.objective} if phrasing.objective else {}
+    data = data_message("Matches", objective | {phrasing.things: numbered})
     try:
         written = await models.structured(
             label=phrasing.label,

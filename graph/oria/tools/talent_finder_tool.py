@@ -134,7 +134,7 @@ class Search:
             return self.deliver_miss(query, intent, miss)
         criteria = [Criterion(**stored) for stored in found["criteria"]]
         subjects = [describe(gather_evidence(candidate, intent, criteria), locale) for candidate in candidates]
-        phrasing = Phrasing(RATIONALES_LABEL, "talent/rationales", query, "colleagues")
+        phrasing = Phrasing(RATIONALES_LABEL, "talent/rationales", "colleagues")
         rationales = await write_rationales(subjects, phrasing, models=self.context.models, locale=locale)
         title = pick_text(texts.MORE_TITLES if more else texts.FOUND_TITLES, locale)
         note = texts.write_ignored(list_ignored(intent), locale)

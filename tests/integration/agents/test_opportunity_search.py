@@ -401,6 +401,7 @@ async def test_rationales_are_phrased_from_the_facts_alone(
     stop = await conversation.say("Data work in Lyon")
     assert stop.outcome["cards"][0]["items"][0]["rationale"] == phrased
     [request] = script.seen(label=RATIONALES)
+    assert "data work" not in request.text
     assert "A secret plan" not in request.text
     assert "SQL" not in request.text
 

@@ -104,6 +104,7 @@ async def test_a_search_is_delivered_whole_as_a_card(
         "rationale": "This person lists Python and works in Finance.",
     }
     assert "Ada Lovelace (Data analyst, Finance, Lyon): This person lists" in stop.outcome["text"]
+    assert "Somebody who" not in script.seen(label=RATIONALES)[0].text
     [result] = results(stop)
     assert result.artifact == {"card_type": "talentSuggestionList", "person_ids": ["p-1"]}
     assert json.loads(result.text) == {"for": "Somebody who knows Python", "shown": ["Ada Lovelace"], "ignored": []}

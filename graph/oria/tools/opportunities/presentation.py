@@ -39,10 +39,10 @@ async def deliver_found(
     found: Sequence[Opportunity], wishes: Wishes, presentation: Presentation, context: TurnContext
 ) -> ToolResult:
     """The opportunities as a card, each with a rationale that names only what is supported."""
-    locale = context.turn.locale
+    locale, serves = context.turn.locale, wishes.objective.title if wishes.objective else ""
     rationales = await write_rationales(
         [describe(gather_evidence(opportunity, wishes), locale) for opportunity in found],
-        Phrasing(presentation.label, "opportunities/rationales", presentation.purpose, "opportunities"),
+        Phrasing(presentation.label, "opportunities/rationales", "opportunities", serves),
         models=context.models,
         locale=locale,
     )
