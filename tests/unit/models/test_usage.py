@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from oria_runtime.models import prices
+from oria_runtime.models.caching import BREAKPOINT_MODELS
 from oria_runtime.models.prices import Tokens, estimate_cost, read_prices
 from oria_runtime.models.profiles import read_price
 from oria_runtime.models.usage import Usage
@@ -18,10 +19,10 @@ def test_cached_and_written_tokens_have_their_own_price() -> None:
     assert estimate_cost("gpt-6-sol", tokens) == pytest.approx((0.4 * 2 + 0.5 * 0.2 + 0.1 * 2.5 + 10) / 10)
 
 
-def test_a_long_request_has_the_long_price_as_a_whole_or_none() -> None:
+def test_a_long_request_has_the_long_price_as_a_whole() -> None:
     tokens = Tokens(input=300_000, cached=100_000, output=1_000)
     assert estimate_cost("gpt-6-luna", tokens) == pytest.approx((200_000 * 0.2 + 100_000 * 0.02 + 1_000 * 0.75) / 1e6)
-    assert estimate_cost("gpt-6-astra", tokens) is None
+    assert estimate_cost("gpt-6-astra", tokens) == pytest.approx((200_000 * 20 + 100_000 * 2 + 1_000 * 75) / 1e6)
     haiku = Tokens(input=100_001)
     assert estimate_cost("claude-haiku-5-5-20261007", haiku, "anthropic") == pytest.approx(100_001 * 0.5 / 1e6)
 
@@ -74,6 +75,13 @@ def test_output_that_is_not_charged_is_counted_without_cost() -> None:
     usage.record("decision", "gpt-6-luna", Tokens(input=1_000, output=1_000), output_charged=False)
     assert usage.labels["decision"].output_tokens == 1_000
     assert usage.labels["decision"].cost == pytest.approx(1_000 * 0.1 / 1e6)
+
+
+def test_writing_a_cache_that_is_asked_for_costs_more_than_reading_the_prompt() -> None:
+    for (provider, model), price in read_prices().items():
+        if model.startswith(BREAKPOINT_MODELS) or provider == "anthropic":
+            for row in filter(None, (price, price.long)):
+                assert row.cache_write == pytest.approx(1.25 * row.input), model
 
 
 def test_the_price_table_is_whole_and_says_when_it_was_checked() -> None:
