@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from local.offline_model.wire.answers import Answer, TokenCount
 from oria_runtime.models.client import Models, build_models
@@ -67,6 +67,12 @@ STREAM = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"
 # One for each client class; what differs between wires does not reach it.
 SDKS = pytest.mark.parametrize("provider", [RESPONSES, AZURE_COMPLETIONS, ANTHROPIC], ids=lambda provider: provider.id)
 COMPATIBLES = pytest.mark.parametrize("provider", [OVH, COMPATIBLE], ids=lambda provider: provider.id)
+
+
+class Chapters(BaseModel):
+    """The parts of a plan."""
+
+    titles: list[str] = Field(min_length=1)
 
 
 class Plan(BaseModel):
@@ -385,6 +391,19 @@ async def test_azure_is_asked_for_the_deployment_and_for_one_call_at_a_time(scri
     await ask(build(script, provider), tools=True)
     (seen,) = script.requests
     assert (seen.body["model"], seen.body["parallel_tool_calls"]) == ("small", False)
+
+
+@pytest.mark.parametrize("provider", [RESPONSES, AZURE_RESPONSES, AZURE_COMPLETIONS], ids=lambda provider: provider.id)
+async def test_azure_is_not_sent_the_sizes_of_lists_and_they_hold_all_the_same(
+    script: Script, provider: Provider
+) -> None:
+    script.on().reply(give({"titles": []}))
+    with pytest.raises(ModelMalformedError):
+        await build(script, provider).structured(label="plan", schema=Chapters, messages=[HumanMessage("Plan it.")])
+    (seen,) = script.requests
+    assert seen.prompt is not None
+    assert seen.prompt.schema is not None
+    assert ("minItems" in seen.prompt.schema["properties"]["titles"]) is (provider is RESPONSES)
 
 
 # --- Compatible servers

@@ -39,6 +39,8 @@ class OpenAIWire(TaskModel, BaseChatOpenAI):
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         messages, prefix = self.prepare(self._convert_input(input_).to_messages(), kwargs.get("tools"))
+        if self._task.provider == "azure" and "response_format" in kwargs:
+            kwargs["response_format"] = drop_bounds(kwargs["response_format"])
         payload = super()._get_request_payload(messages, stop=stop, **kwargs)
         if key := choose_key(self._task, prefix):
             payload["prompt_cache_key"] = key
@@ -92,6 +94,19 @@ def limit_to_basics(payload: dict[str, Any]) -> None:
     payload.pop("parallel_tool_calls", None)
     if "max_completion_tokens" in payload:
         payload["max_tokens"] = payload.pop("max_completion_tokens")
+
+
+def drop_bounds(schema: Any) -> Any:
+    """A JSON schema without the sizes of arrays, which Azure refuses in strict mode; the answer is validated anyway.
+
+    https://learn.microsoft.com/azure/ai-foundry/openai/how-to/structured-outputs, "Unsupported type-specific keywords"
+    """
+    if isinstance(schema, list):
+        return [drop_bounds(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    dropped = {"minItems", "maxItems"} if schema.get("type") == "array" else set()
+    return {key: drop_bounds(value) for key, value in schema.items() if key not in dropped}
 
 
 def build_openai_chat(endpoint: Endpoint, label: str, **settings: Any) -> TaskChat:
