@@ -21,6 +21,7 @@ from oria_runtime.models.errors import DecisionUnavailableError, ModelError
 ROUTING_LABEL = "langgraph.supervisor"
 DESTINATION = "destination"
 ELABORATION = "elaborates_action_plan"
+CONFIRMED_PERSON = "confirmed_person"
 
 CAREER_CHAT = "career_chat"
 TRAINING_FINDER = "training_finder"
@@ -52,7 +53,7 @@ async def choose_agent(
         return await models.choose(
             label=ROUTING_LABEL,
             name=DESTINATION,
-            instructions=write_rules(choices),
+            instructions=write_rules(choices, evidence),
             choices=choices,
             evidence=evidence,
             timeout=seconds,
@@ -70,11 +71,14 @@ def describe_choices(specialists: Sequence[Specialist]) -> dict[str, str]:
     }
 
 
-def write_rules(choices: Mapping[str, str]) -> str:
-    """The application's rules; the one about ambiguous requests only where Career Chat can be chosen."""
-    rules = read_prompt("supervisor")
+def write_rules(choices: Mapping[str, str], evidence: Mapping[str, Any]) -> str:
+    """The application's rules: on ambiguous requests where Career Chat can be chosen, on a person once confirmed."""
+    names = ["supervisor"]
+    if CONFIRMED_PERSON in evidence:
+        names.append("supervisor_confirmed_person")
     if CAREER_CHAT in choices:
-        rules = f"{rules}\n{read_prompt('supervisor_career_chat')}"
+        names.append("supervisor_career_chat")
+    rules = "\n".join(map(read_prompt, names))
     return f"{rules}\n\n{untrusted_content_policy()}"
 
 
@@ -98,7 +102,7 @@ def write_evidence(
         "current_agent": active_agent,
         "language": locale,
     }
-    return evidence | ({"confirmed_person": selected_person["name"]} if selected_person else {})
+    return evidence | ({CONFIRMED_PERSON: selected_person["name"]} if selected_person else {})
 
 
 async def choose_beside_profile(
@@ -122,7 +126,7 @@ async def ask_natively(
         label=ROUTING_LABEL,
         input=dict(evidence),
         questions={
-            DESTINATION: Choice(instructions=write_rules(choices), choices=dict(choices)),
+            DESTINATION: Choice(instructions=write_rules(choices, evidence), choices=dict(choices)),
             ELABORATION: Predicate(instructions=read_prompt("supervisor_action_plan")),
         },
         timeout=seconds,
@@ -138,7 +142,7 @@ async def ask_structured(
 ) -> tuple[str, bool]:
     """Both questions in one structured generation."""
     described = "\n".join(f"- `{agent}`: {description}" for agent, description in choices.items())
-    instructions = f"{write_rules(choices)}\n\nAgents:\n{described}"
+    instructions = f"{write_rules(choices, evidence)}\n\nAgents:\n{described}"
     answer = await models.structured(
         label=ROUTING_LABEL,
         schema=build_schema(tuple(choices)),
