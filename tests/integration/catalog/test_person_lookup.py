@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from psycopg.conninfo import make_conninfo
+
 from oria_runtime.catalog.person_lookup import PersonMatch, find_people, read_person
-from oria_runtime.db.pool import Pool, TenantDatabase
-from tests.support.database import create_tenant
+from oria_runtime.db.migrator import migrate
+from oria_runtime.db.pool import Pool, TenantDatabase, create_pool
+from tests.support.database import create_tenant, execute
 from tests.support.people import add_person
 
 NAMES = {
@@ -103,3 +106,15 @@ async def test_a_name_is_found_in_a_crowd_that_shares_its_first_name(database: T
     await add_person(database, "p-1", first_name="Maria", last_name="Fernández")
     found = await find(database, "Maria Fernandes")
     assert found[0].person_id == "p-1"
+
+
+async def test_case_is_folded_in_every_script_whatever_the_locale_of_the_database(postgres_server: str) -> None:
+    create = "create database plain template template0 encoding 'UTF8' locale 'C'"
+    execute(postgres_server, "drop database if exists plain", create)
+    owner = make_conninfo(postgres_server, dbname="plain")
+    await migrate(owner)
+    async with create_pool(make_conninfo(owner, user="oria_app"), max_size=1) as pool:
+        database = TenantDatabase(pool, await create_tenant(pool, "acme"))
+        await add_person(database, "yan", first_name="Ян", last_name="")
+        assert [match.person_id for match in await find(database, "ян")] == ["yan"]
+    execute(postgres_server, "drop database plain with (force)")

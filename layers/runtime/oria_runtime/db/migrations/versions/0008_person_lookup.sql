@@ -1,14 +1,16 @@
 -- Names are looked up by the trigrams of their words, so that typos, another order of the words and missing ones still find
 -- them. This only bounds what the similarity is measured on (catalog/person_lookup.py). pg_trgm is not there (DESIGN §5).
 
--- Accents are combining marks after the decomposition; scripts without case or accents pass unchanged.
+-- Accents are combining marks after the decomposition; scripts without case or accents pass unchanged. The collation is
+-- that of fold_text (0006), because the database's own may know ASCII alone.
 create function name_grams(name text) returns tsvector
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
     select array_to_tsvector(coalesce(array_agg(distinct substr(padded, start, 3)), '{{}}'))
     from (
         select '  ' || word || ' ' as padded
         from regexp_split_to_table(
-            regexp_replace(normalize(lower(name), NFKD), '[\u0300-\u036f]', '', 'g'), '[\s[:punct:]]+') as word
+            regexp_replace(normalize(casefold(name collate "pg_unicode_fast"), NFKD), '[\u0300-\u036f]', '', 'g'),
+            '[\s[:punct:]]+') as word
         where word <> ''
     ) as words
     cross join generate_series(1, length(padded) - 2) as start
