@@ -39,14 +39,19 @@ def read_prompts(agent_id: str) -> AgentPrompts:
     )
 
 
-def write_system_prompt(prompts: AgentPrompts, context: TurnContext, notes: Sequence[str]) -> SystemMessage:
-    """The whole system prompt of this request: what may be cached, and what changes."""
+def write_system_prompt(
+    prompts: AgentPrompts, context: TurnContext, notes: Sequence[str], *, asks: bool
+) -> SystemMessage:
+    """The whole system prompt of this request: what may be cached, and what changes.
+
+    `asks` says that the agent has the tool for questions.
+    """
     config = context.tenant.config
     lines = [
         f"You are {config.bot_name}, the career assistant of {config.company_name or context.tenant.name}.",
         f"Today is {context.now.date().isoformat()}.",
         f"Write to the person in {name_language(context.turn.locale)}.",
-        INTERACTIVE if context.turn.interactions else CONVERSATIONAL,
+        INTERACTIVE if asks else CONVERSATIONAL,
         *notes,
     ]
     request = "\n".join(["## This request", "", *(f"- {line}" for line in lines)])

@@ -140,10 +140,17 @@ def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str
     return create_agent(
         model=context.models.chat(specialist.profile, specialist.label),
         tools=available,
-        system_prompt=write_system_prompt(definition.prompts, context, definition.notes(request)),
+        system_prompt=write_system_prompt(
+            definition.prompts, context, definition.notes(request), asks=can_ask(context, config)
+        ),
         middleware=build_middleware(definition, request, [tool.name for tool in available], config, summary),
         context_schema=TurnContext,
     )
+
+
+def can_ask(context: TurnContext, config: AgentConfig) -> bool:
+    """Whether the shared tool for questions is there: in interactive requests, unless the tenant excludes it."""
+    return context.turn.interactions and CLARIFICATION_TOOL not in config.tool_exclusion
 
 
 def build_middleware(
@@ -152,7 +159,7 @@ def build_middleware(
     """The middleware in order: the first wraps the model call outermost and is the last to see its result."""
     context = request.context
     interactive = context.turn.interactions
-    shared = [build_clarification_tool()] if interactive and CLARIFICATION_TOOL not in config.tool_exclusion else []
+    shared = [build_clarification_tool()] if can_ask(context, config) else []
     interactions = InteractionMiddleware(shared, interrupting={CLARIFICATION_TOOL, *definition.interrupting})
     history = edit_history(
         str(context.turn.id),

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from graph.oria.window import starts_turn
 from oria_runtime.db.pool import TenantDatabase
+from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns.models import Option, Question
 from tests.integration.agents.conftest import USER, Conversation
 from tests.support.people import add_person
@@ -112,6 +113,14 @@ async def test_without_interactions_the_tool_does_not_exist(career_chat: Convers
     assert script.count(tool=TOOL) == 0
     assert "ask for it in your answer" in script.requests[0].text
     assert stop.outcome["type"] == "message"
+
+
+async def test_an_agent_whose_tenant_excludes_the_tool_is_not_told_of_it(
+    career_chat: Conversation, script: Script
+) -> None:
+    config = TenantConfig.model_validate({"chatbot": {"agents": {"career_chat": {"tool_exclusion": [TOOL]}}}})
+    await career_chat.with_options(config=config).say("Help")
+    assert TOOL not in script.requests[0].text
 
 
 @pytest.mark.parametrize("questions", [[], [question("  \x00 ")], [question("Q?")] * 6, "none"])
