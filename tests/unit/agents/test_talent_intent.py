@@ -100,6 +100,13 @@ def test_an_answer_drops_by_position_and_adds() -> None:
     assert [condition.values for condition in merged.criteria] == [["PhD"], ["Go"], ["Paris"]]
 
 
+def test_another_place_replaces_the_place_and_another_skill_joins() -> None:
+    """ "Paris instead", without a tick at Lyon: both together would be met by nobody."""
+    intent = intend(("location", "any", ["Lyon"]), ("skill", "any", ["Go"]))
+    merged = merge_intents(intent, intend(("location", "any", ["Paris"]), ("skill", "any", ["SQL"])))
+    assert [condition.values for condition in merged.criteria] == [["Go"], ["Paris"], ["SQL"]]
+
+
 @pytest.mark.parametrize(
     ("field", "wanted", "facts"),
     [

@@ -37,6 +37,8 @@ SEARCHED: Final[Mapping[TalentField, CriterionField]] = {
     "employer": "employer",
     "department": "department",
 }
+# A person has one value of these.
+ONE_VALUED: Final[frozenset[TalentField]] = frozenset({"classification", "location", "work_arrangement"})
 # How people write the work arrangements that the catalogue knows, folded.
 ARRANGEMENTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("on_site", "onsite", "on site", "office", "sur site", "presentiel", "presencial"), "on_site"),
@@ -120,8 +122,10 @@ def drop_criteria(intent: TalentSearchIntent, changed: Collection[str]) -> Talen
 
 
 def merge_intents(kept: TalentSearchIntent, added: TalentSearchIntent) -> TalentSearchIntent:
-    """Both together, bounded."""
-    return bound_intent(TalentSearchIntent(criteria=[*kept.criteria, *added.criteria]))
+    """Both together, bounded. A new place, grade or arrangement replaces the kept one: nobody has two of them."""
+    replaced = {criterion.field for criterion in added.criteria} & ONE_VALUED
+    staying = [criterion for criterion in kept.criteria if criterion.field not in replaced]
+    return bound_intent(TalentSearchIntent(criteria=[*staying, *added.criteria]))
 
 
 def list_searched(intent: TalentSearchIntent) -> Sequence[tuple[str, TalentCriterion]]:
