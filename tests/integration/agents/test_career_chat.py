@@ -18,6 +18,7 @@ from tests.support.trainings import add_training
 PROFILE = "get_user_profile_selective_tool"
 TOOLS = [
     PROFILE,
+    "get_document_content_tool",
     "map_jobs_tool",
     "get_jobs_tool",
     "map_skills_tool",
