@@ -1,5 +1,6 @@
 """Feedback on answers: given, changed, withdrawn, given again; whose it is and what it names."""
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -7,8 +8,11 @@ import httpx2
 import pytest
 
 from oria_runtime.db.pool import TenantDatabase
+from oria_runtime.turns.feedback import GIVE_SQL, READ_MESSAGE_SQL
 from tests.integration.http.worker import complete
 
+# Not pg_stat_activity, which stays as it was when the transaction first asked.
+WAITING_SQL = "select from pg_locks where not granted"
 Message = dict[str, Any]
 
 
@@ -112,3 +116,20 @@ async def test_feedback_goes_with_its_conversation(
     conversation = (await ada.get("/conversations")).json()["items"][0]["id"]
     await ada.delete(f"/conversations/{conversation}")
     assert await read_status(database, transcript[1]["id"]) is None
+
+
+async def test_feedback_and_the_deletion_of_its_conversation_wait_for_each_other(
+    ada: httpx2.AsyncClient, transcript: list[Message], database: TenantDatabase
+) -> None:
+    answer = transcript[1]
+    conversation = (await ada.get("/conversations")).json()["items"][0]["id"]
+    arguments = {"message": answer["id"], "tenant": database.tenant_id, "user": "ada"}
+    given = {"turn": answer["turn_id"], "trace": "t", "rating": "up", "comment": None}
+    async with database.transaction() as connection:
+        assert await (await connection.execute(READ_MESSAGE_SQL, arguments)).fetchone() is not None
+        deleting = asyncio.create_task(ada.delete(f"/conversations/{conversation}"))
+        while await (await connection.execute(WAITING_SQL)).fetchone() is None:
+            await asyncio.sleep(0.02)
+        await connection.execute(GIVE_SQL, arguments | given)
+    assert (await deleting).status_code == 204
+    assert (await ada.put(f"/messages/{answer['id']}/feedback", json={"rating": "up"})).status_code == 404

@@ -16,11 +16,12 @@ from oria_runtime.observability import count, name_trace
 Rating = Literal["up", "down"]
 Status = Literal["given", "changed", "withdrawn"]
 
+# The conversation is locked first, as everywhere: its deletion, which waits for the message, must not hold it meanwhile.
 READ_MESSAGE_SQL = """
-select message.turn_id, message.role from messages message
-join conversations on conversations.id = message.conversation_id
+select message.turn_id, message.role from conversations
+join messages message on message.conversation_id = conversations.id
 where message.id = %(message)s and message.tenant_id = %(tenant)s and conversations.user_id = %(user)s
-for key share of message
+for key share of conversations for key share of message
 """
 # The same again changes nothing, not even the time.
 GIVE_SQL = """
