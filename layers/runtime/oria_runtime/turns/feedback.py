@@ -16,7 +16,7 @@ from oria_runtime.observability import count, name_trace
 Rating = Literal["up", "down"]
 Status = Literal["given", "changed", "withdrawn"]
 
-# The conversation is locked first, as everywhere: its deletion, which waits for the message, must not hold it meanwhile.
+# The conversation first, as everywhere: its deletion would wait for the message and hold what the feedback waits for.
 READ_MESSAGE_SQL = """
 select message.turn_id, message.role from conversations
 join messages message on message.conversation_id = conversations.id
