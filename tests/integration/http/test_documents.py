@@ -237,6 +237,12 @@ async def test_an_upload_that_is_not_there_or_too_large_is_told(
     assert (await ada.put(f"{place}/large.pdf", json={"upload_id": early})).status_code == 413
 
 
+async def test_a_file_of_another_kind_gets_no_permission(ada: httpx2.AsyncClient, place: str) -> None:
+    for name in ("slides.pptx", "noending"):
+        problem = read_problem(await ada.post(f"{place}/{name}/upload"))
+        assert (problem["status"], problem["reason"]) == (415, "unsupported")
+
+
 async def test_permission_is_for_one_key_and_a_bounded_size(ada: httpx2.AsyncClient, place: str, bucket: Any) -> None:
     permission = (await ada.post(f"{place}/large.pdf/upload")).json()
     policy = json.loads(base64.b64decode(permission["fields"]["policy"]))

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 
 from oria_runtime.documents import rows
-from oria_runtime.documents.formats import SUPPORTED
+from oria_runtime.documents.formats import SUPPORTED, Claims, read_claims
 from oria_runtime.documents.names import check_name
 from oria_runtime.documents.rows import Place
 from oria_runtime.http.documentation import LOCATION, problems
@@ -88,12 +88,13 @@ async def delete_document(caller: CurrentCaller, conversation_id: ConversationId
     operation_id="createUpload",
     summary="Permission to upload a large file",
     status_code=201,
-    responses=problems(404, 422),
+    responses=problems(404, 415, 422),
 )
 async def create_upload(caller: CurrentCaller, conversation_id: ConversationId, name: DocumentName) -> UploadView:
     """Send the file to `url` as the answer says, within 15 minutes, then PUT the document with its
     `upload_id`, within a day."""
-    check_name(name)
+    # A file that could never be taken is refused before it travels.
+    read_claims(Claims(check_name(name)))
     place = Place(caller.database, caller.user_id, conversation_id)
     await rows.check_place(place)
     return UploadView.model_validate(await caller.services.uploads.prepare(place))
