@@ -28,6 +28,14 @@ logger = logging.getLogger(__name__)
 NUMBER: Final = re.compile(r"\d+")
 # What a bare list of the values, which a weak model writes, does not have.
 SENTENCE_END: Final = re.compile(r"[.!?…]$")
+# Words of level, length and suitability, folded. No match supports one but a fact that has it ("Senior nurse").
+CLAIMS: Final = (
+    "expert", "experts", "expertise", "senior", "advanced", "proficient", "proficiency", "fluent", "experienced",
+    "years", "certified", "perfect", "perfectly", "ideal", "experte", "confirmee", "experimente", "experimentee",
+    "maitrise", "couramment", "ans", "annees", "certifie", "certifiee", "parfait", "parfaite", "parfaitement", "ideale",
+    "experto", "experta", "avanzado", "avanzada", "dominio", "domina", "anos", "certificado", "certificada", "perfecto",
+    "perfecta",
+)  # fmt: skip
 LINK: Final = re.compile(r"https?:|www\.|\]\(|<\w", re.IGNORECASE)
 
 
@@ -115,10 +123,11 @@ def is_supported(text: str, subject: Subject, told: Sequence[str]) -> bool:
     """
     values = subject.values
     others = [value for value in told if not any(contains(own, value) for own in values)]
+    claims = [claim for claim in CLAIMS if not any(contains(own, claim) for own in values)]
     numbers = set(NUMBER.findall(text)) - set(NUMBER.findall(" ".join(values)))
     return (
         any(contains(text, value) for value in values)
-        and not any(contains(text, term) for term in [*subject.unsupported, *others])
+        and not any(contains(text, term) for term in [*subject.unsupported, *others, *claims])
         and SENTENCE_END.search(text) is not None
         and not numbers
         and not LINK.search(text)

@@ -147,6 +147,10 @@ FOUND = Evidence([Fact("skill", ["Python"]), Fact("role", ["Data Analyst"])], ["
         ("Knows Python and Java.", False),
         ("Knows Python and holds a PhD.", False),
         ("Knows Python for 10 years.", False),
+        ("Knows Python for ten years.", False),
+        ("This person is an expert in Python.", False),
+        ("Cette personne maîtrise Python.", False),
+        ("Esta persona domina Python.", False),
         ("Knows Python: https://evil.example.", False),
         ("Knows Python, was Finance Analyst.", False),
         ("Python " + "and so on " * 60 + ".", False),
@@ -154,6 +158,12 @@ FOUND = Evidence([Fact("skill", ["Python"]), Fact("role", ["Data Analyst"])], ["
 )
 def test_a_sentence_may_name_supported_facts_alone(text: str, supported: bool) -> None:
     assert is_supported(text, describe(FOUND, "en"), ["Python", "Data Analyst", "Finance Analyst"]) is supported
+
+
+def test_a_level_that_is_in_a_fact_may_be_named() -> None:
+    senior = describe(Evidence([Fact("role", ["Senior Analyst"])]), "en")
+    assert is_supported("This person is a Senior Analyst.", senior, [])
+    assert not is_supported("This Senior Analyst is an expert.", senior, [])
 
 
 @pytest.mark.parametrize(("locale", "word"), [("en", "discussion"), ("fr", "échange"), ("es", "conversación")])
