@@ -22,7 +22,7 @@ from graph.oria.tools.comparison import contains, fold
 from graph.oria.tools.declaration import declare_tool
 from graph.oria.tools.selection import SelectionOption, select_option
 from graph.oria.untrusted import encode_data
-from graph.policy import EMBEDDING_SECONDS
+from graph.policy import EMBEDDING_SECONDS, QUESTION_OPTIONS
 from oria_runtime.catalog.people import Objective, Profile
 from oria_runtime.turns.context import TurnContext
 
@@ -37,6 +37,11 @@ QUESTIONS: Final[Mapping[str, str]] = {
     "en": "Which of your objectives do you mean?",
     "fr": "De quel objectif s'agit-il ?",
     "es": "¿A cuál de sus objetivos se refiere?",
+}
+MANY_QUESTIONS: Final[Mapping[str, str]] = {
+    "en": "Which of your objectives do you mean? If it is not among these, skip and give its title.",
+    "fr": "De quel objectif s'agit-il ? S'il n'est pas dans la liste, passez la question et donnez son titre.",
+    "es": "¿A cuál de sus objetivos se refiere? Si no está aquí, omita la pregunta e indique su título.",
 }
 ENDINGS: Final[Mapping[str, str]] = {
     "en": "No objective was chosen, so I leave it at that. Tell me when you want to go on with one.",
@@ -120,7 +125,8 @@ def ask_person(candidates: Sequence[Objective], title: str, locale: str, call_id
     options = [
         SelectionOption(str(number), label_candidate(candidate, candidates)) for number, candidate in enumerate(offered)
     ]
-    selection = select_option(pick_text(QUESTIONS, locale), options)
+    question = MANY_QUESTIONS if len(options) > QUESTION_OPTIONS else QUESTIONS
+    selection = select_option(pick_text(question, locale), options)
     if selection.id is None:
         ended = deliver(write_result(NONE_CHOSEN, call_id), text=pick_text(ENDINGS, locale))
         return attach_exchange(ended, selection.exchange)

@@ -80,6 +80,16 @@ async def test_without_objectives_the_model_is_told_so(
     assert result.status == "success"
 
 
+async def test_more_objectives_than_a_selection_shows_are_said_to_be_more(
+    conversation: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_objectives(database, *({"id": f"o{number}", "title": f"Objective {number}"} for number in range(13)))
+    look_up(script)
+    [question] = (await conversation.say("My objective")).questions
+    assert len(question["options"]) == 12
+    assert question["text"].endswith("skip and give its title.")
+
+
 async def test_an_exact_unique_title_needs_no_question(
     conversation: Conversation, script: Script, database: TenantDatabase
 ) -> None:
