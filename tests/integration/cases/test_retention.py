@@ -1,9 +1,12 @@
 """Checkpoints do not pile up, and pruning never takes what a pause needs (CASES 10)."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.models import Answer, TurnStatus
 from oria_runtime.turns.sweeper import sweep
 from tests.support.engine import Engine
@@ -65,3 +68,27 @@ async def test_retention_leaves_a_conversation_that_waits_for_the_person(engine:
     await engine.answer(paused, Answer("q1", text="blue"))
     await engine.drain(engine.worker())
     assert (await engine.turn(paused.id)).status is TurnStatus.COMPLETED
+
+
+async def test_retention_leaves_a_conversation_that_is_used_meanwhile(engine: Engine) -> None:
+    await engine.run("hello")
+    await engine.execute("update conversations set updated_at = now() - interval '366 days'")
+    async with engine.worker().database(engine.tenant_id).transaction() as connection:
+        await connection.execute("update conversations set updated_at = now()")
+        sweeping = asyncio.create_task(sweep(engine.front))
+        while await (await connection.execute("select 1 from pg_locks where not granted")).fetchone() is None:
+            await asyncio.sleep(0.02)
+    assert (await sweeping)["retired"] == 0
+    assert (await engine.run("hello again")).status is TurnStatus.COMPLETED
+
+
+async def test_retention_goes_on_after_a_conversation_that_cannot_be_deleted(engine: Engine) -> None:
+    for _ in range(2):
+        await replace(engine, conversation_id=None).run("hello")
+    await engine.execute("update conversations set updated_at = now() - interval '366 days'")
+    impatient = Sandbox({"DATABASE_URL": make_conninfo(engine.urls.app, options="-c lock_timeout=200ms")}, registry={})
+    engine.sandboxes.append(impatient)
+    async with engine.database.transaction() as connection:
+        await connection.execute("select from conversations order by updated_at, id limit 1 for update")
+        assert (await sweep(impatient))["retired"] == 1
+    assert (await sweep(impatient))["retired"] == 1

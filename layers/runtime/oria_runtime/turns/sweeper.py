@@ -14,7 +14,7 @@ import psycopg
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.observability import count, describe, logger
 from oria_runtime.turns.acceptance import promote
-from oria_runtime.turns.conversations import DELETE_CONVERSATION_SQL, DELETE_THREAD_SQL
+from oria_runtime.turns.conversations import DELETE_THREAD_SQL
 from oria_runtime.turns.failures import decide, dispatch_unclaimed
 from oria_runtime.turns.finish import fail_turn
 from oria_runtime.turns.models import TurnStatus
@@ -29,6 +29,13 @@ SWEEP_SECONDS = 45.0
 BATCH = 200
 READ_DUE_SQL = "select tenant_id, turn_id, reason from due_turns(%s)"
 READ_DUE_CONVERSATIONS_SQL = "select tenant_id, conversation_id from due_conversations(%s)"
+# Due still: a message may have come since the list was made.
+RETIRE_SQL = """
+delete from conversations c using tenants t
+where c.id = %s and t.id = c.tenant_id
+    and c.updated_at < now() - interval '1 day' * coalesce((t.config ->> 'retention_days')::int, 365)
+returning c.id
+"""
 STILL_DUE_SQL = """
 select t.*, t.claim is null as unclaimed, t.lease_expires_at < now() as lease_over, t.deadline_at < now() as overdue,
     t.dispatched_at < now() - interval '30 seconds' * t.dispatches as waited,
@@ -108,12 +115,21 @@ async def _retire(sandbox: "Sandbox", until: float) -> int:
     for row in due:
         if time.monotonic() > until:
             break
-        async with sandbox.database(row["tenant_id"]).transaction() as connection:
-            await connection.execute(DELETE_CONVERSATION_SQL, (row["conversation_id"],))
-            for statement in DELETE_THREAD_SQL:
-                await connection.execute(statement, (f"{row['tenant_id']}:{row['conversation_id']}",))
-        retired += 1
+        try:
+            retired += await _retire_one(sandbox.database(row["tenant_id"]), row["conversation_id"])
+        except (psycopg.Error, OSError) as error:
+            # The oldest come first: one that cannot be deleted must not keep all others for ever.
+            logger.warning("not retired", extra={"conversation_id": str(row["conversation_id"]), **describe(error)})
     return retired
+
+
+async def _retire_one(database: TenantDatabase, conversation_id: UUID) -> bool:
+    async with database.transaction() as connection:
+        if await (await connection.execute(RETIRE_SQL, (conversation_id,))).fetchone() is None:
+            return False
+        for statement in DELETE_THREAD_SQL:
+            await connection.execute(statement, (f"{database.tenant_id}:{conversation_id}",))
+    return True
 
 
 SETTLERS: Mapping[str, Settle] = {
