@@ -57,6 +57,10 @@ CLARIFICATION_QUESTIONS: Final = 5  # T, request_clarification_tool groups what 
 QUESTION_OPTIONS: Final = 12  # what a person can survey in one selection
 QUESTION_CHARACTERS: Final = 1_000
 
+# A profile as tools read it: a list may have 1,000 entries with texts of 20,000 characters (catalog/people.py).
+PROFILE_LIST_CHARACTERS: Final = 20_000  # more than 200 skills, or some 20 positions with their descriptions
+PROFILE_TEXT_CHARACTERS: Final = 1_000  # of a description
+
 # Embedding what one call searches with. It has a fallback or a stable error, and neither may wait for the stage's end.
 EMBEDDING_SECONDS: Final = 15.0  # as the decisions about a request
 

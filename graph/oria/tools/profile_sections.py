@@ -3,11 +3,13 @@
 Names always come first; nothing else comes unasked, because every section costs tokens.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from graph.policy import PROFILE_LIST_CHARACTERS, PROFILE_TEXT_CHARACTERS
 from oria_runtime.catalog.people import Profile
 
 # Selector: the fields of `Profile` that it adds (seeds/oria_tools.md, get_user_profile_selective_tool).
@@ -42,11 +44,36 @@ NAMES: Final = ("first_name", "last_name")
 
 
 def select_sections(profile: Profile, selectors: Iterable[str]) -> dict[str, Any]:
-    """JSON of the available names and of the sections; an empty list is shown as such, an unknown basic is left out."""
+    """JSON of the available names and of the sections; an empty list is shown as such, an unknown basic is left out.
+
+    A list is cut where it would crowd a prompt; `<field>_left_out` then counts the rest, so that none is denied.
+    """
     wanted = frozenset[str]().union(*(SECTIONS[selector] for selector in selectors))
     fields = profile.model_dump(mode="json", include=set(wanted) | set(NAMES))
     ordered = [*NAMES, *(field for field in Profile.model_fields if field in wanted)]
-    return {field: fields[field] for field in ordered if fields[field] or isinstance(fields[field], list)}
+    shown = {field: fields[field] for field in ordered if fields[field] or isinstance(fields[field], list)}
+    lists = {field: cut_list(values) for field, values in shown.items() if isinstance(values, list)}
+    missing = {field: len(shown[field]) - len(kept) for field, kept in lists.items()}
+    return shown | lists | {f"{field}_left_out": count for field, count in missing.items() if count}
+
+
+def shorten_description(item: Any) -> Any:
+    """An entry with the beginning of its description, marked as cut; every other as it is."""
+    text = item.get("description", "") if isinstance(item, dict) else ""
+    if len(text) <= PROFILE_TEXT_CHARACTERS:
+        return item
+    return item | {"description": f"{text[:PROFILE_TEXT_CHARACTERS]} […]"}
+
+
+def cut_list(items: list[Any]) -> list[Any]:
+    """The first items within the policy's characters, with their descriptions shortened."""
+    kept, used = list[Any](), 0
+    for item in map(shorten_description, items):
+        used += len(json.dumps(item, ensure_ascii=False))
+        if used > PROFILE_LIST_CHARACTERS:
+            break
+        kept.append(item)
+    return kept
 
 
 def list_selected(selectors: Mapping[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ from graph.oria.tools.opportunities.evidence import gather_evidence as gather_op
 from graph.oria.tools.opportunities.query import join_parts
 from graph.oria.tools.profile_analysis.evidence import write_evidence
 from graph.oria.tools.profile_analysis.narrative import build_narrative, tidy
+from graph.oria.tools.profile_sections import select_sections
 from graph.oria.tools.simulation import brief
 from graph.oria.tools.talent.cards import build_item
 from graph.oria.tools.talent.evidence import gather_evidence as gather_talent_evidence
@@ -104,6 +105,20 @@ def test_criteria_are_cut() -> None:
 
 def test_facts_of_the_profile_join_a_training_query_up_to_a_number() -> None:
     assert len(list_profile_terms({"gaps": [{"label": f"Gap {number}"} for number in range(30)]})) == 12
+
+
+def test_a_profile_is_read_in_part_and_says_so() -> None:
+    held = [{"title": f"Position {number}", "description": LONG[:20_000]} for number in range(60)]
+    skills = [{"code": f"s{number}", "label": f"Skill {number}", "level": 3} for number in range(1_000)]
+    profile = Profile.model_validate({"user_id": "u", "skills": skills, "experiences": held})
+    read = select_sections(profile, ["need_skills", "need_experiences"])
+    assert len(read["skills"]) > 200
+    assert (len(read["skills"]) + read["skills_left_out"], read["gaps"]) == (1_000, [])
+    assert len(read["experiences"]) + read["experiences_left_out"] == 60
+    assert len(str(read)) < 50_000
+    whole = select_sections(Profile.model_validate({"user_id": "u", "skills": skills[:200]}), ["need_skills"])
+    assert len(whole["skills"]) == 200
+    assert "skills_left_out" not in whole
 
 
 def test_a_rationale_names_four_values_of_a_fact() -> None:
