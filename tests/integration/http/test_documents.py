@@ -112,7 +112,8 @@ async def test_the_same_letters_are_the_same_name(ada: httpx2.AsyncClient, place
 
 
 async def test_names_that_are_paths_or_traps_are_refused(ada: httpx2.AsyncClient, place: str) -> None:
-    for name in ("..", "a\\b.txt", "a\x00.txt", "a\n.txt", " a.txt", "a\u202etxt.txt", "a" * 201):
+    invisible = ("a\u202etxt.txt", "a\u200b.txt", "\ufeffa.txt", "a\u00ad.txt")
+    for name in ("..", "a\\b.txt", "a\x00.txt", "a\n.txt", " a.txt", *invisible, "a" * 201):
         encoded = quote(name, safe="").replace(".", "%2E")
         answer = await ada.put(f"{place}/{encoded}", content=b"Hello", headers=TEXT)
         assert (answer.status_code, read_problem(answer)["errors"]) != (422, [])

@@ -6,9 +6,10 @@ from typing import Final
 from oria_runtime.documents.limits import NAME_CHARACTERS
 from oria_runtime.errors import InvalidRequestError, Violation
 
-# Controls, and marks that turn the reading direction: a name must not look like another one (Unicode TR 36, 3.4).
-REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-TURNING: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
+# Controls, and marks without a shape, such as those that turn the reading direction: a name must not look like another
+# one (Unicode TR 36, 3.4). Persian and some emoji are written with joiners.
+REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+JOINERS: Final = frozenset("\u200c\u200d")
 SEPARATORS: Final = frozenset("/\\")
 
 
@@ -31,6 +32,6 @@ def find_fault(name: str) -> str | None:
         return f"must have 1 to {NAME_CHARACTERS} characters"
     if set(name) & SEPARATORS or name in {".", ".."}:
         return "must not be or contain a path"
-    if set(name) & TURNING or any(unicodedata.category(letter) in REFUSED_CATEGORIES for letter in name):
+    if any(unicodedata.category(letter) in REFUSED_CATEGORIES for letter in set(name) - JOINERS):
         return "has characters that cannot be seen"
     return None if name == name.strip() else "must not begin or end with white space"
