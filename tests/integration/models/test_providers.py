@@ -448,6 +448,19 @@ async def test_a_compatible_server_is_sent_what_all_of_them_know(script: Script,
     assert all(isinstance(message["content"], str) for message in seen.body["messages"])
 
 
+@pytest.mark.parametrize("provider", [OVH, COMPATIBLE, AZURE_RESPONSES], ids=lambda provider: provider.id)
+async def test_the_account_at_openai_is_told_to_openai_alone(
+    script: Script, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-operator")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-operator")
+    models = build(script, provider)
+    await ask(models)
+    await models.embed(["hello"])
+    assert len(script.requests) == 2
+    assert not [name for seen in script.requests for name in seen.headers if name.lower().startswith("openai-")]
+
+
 async def test_the_key_goes_to_the_address_that_the_deployment_names_and_to_no_other(script: Script) -> None:
     config = TenantConfig.model_validate(COMPATIBLE.configure(script))
     elsewhere = {**script.environ, "COMPATIBLE_BASE_URL": "https://models.example.com/v1"}

@@ -12,7 +12,7 @@ from oria_runtime.models.failures import provider_errors
 from oria_runtime.models.prices import Tokens
 from oria_runtime.models.profiles import ResolvedModel
 from oria_runtime.models.providers import Endpoint
-from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
+from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, hide_account, open_client
 from oria_runtime.models.usage import Usage
 
 DIMENSIONS = 512
@@ -62,13 +62,16 @@ def open_embedding_client(model: ResolvedModel, endpoint: Endpoint) -> AsyncOpen
         from oria_runtime.models.openai_chat import open_azure_client
 
         return open_azure_client(endpoint, model.deployment or model.model, LABEL)
-    return AsyncOpenAI(
+    client = AsyncOpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.read_key,
         http_client=open_client(),
         max_retries=MAX_RETRIES,
         default_headers={TASK_HEADER: LABEL},
     )
+    if model.provider != "openai":
+        hide_account(client)
+    return client
 
 
 def check_vectors(vectors: Sequence[Sequence[float]], expected: int) -> None:

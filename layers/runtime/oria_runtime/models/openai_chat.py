@@ -14,7 +14,7 @@ from oria_runtime.models.errors import ModelIncompleteError
 from oria_runtime.models.prices import Tokens
 from oria_runtime.models.providers import Endpoint
 from oria_runtime.models.task_model import TaskModel
-from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, open_client
+from oria_runtime.models.transport import MAX_RETRIES, TASK_HEADER, hide_account, open_client
 
 # Stands where AzureChatOpenAI would otherwise build a second, synchronous client.
 NO_SYNC_CLIENT = object()
@@ -111,7 +111,7 @@ def drop_bounds(schema: Any) -> Any:
 
 def build_openai_chat(endpoint: Endpoint, label: str, **settings: Any) -> TaskChat:
     """A chat model of OpenAI or of a compatible server."""
-    return TaskChat(
+    chat = TaskChat(
         base_url=endpoint.base_url,
         api_key=endpoint.read_key,
         http_async_client=open_client(),
@@ -121,6 +121,9 @@ def build_openai_chat(endpoint: Endpoint, label: str, **settings: Any) -> TaskCh
         default_headers={TASK_HEADER: label},
         **settings,
     )
+    if endpoint.provider != "openai":
+        hide_account(chat.root_async_client)
+    return chat
 
 
 def build_azure_chat(endpoint: Endpoint, deployment: str, label: str, **settings: Any) -> AzureTaskChat:
@@ -144,7 +147,7 @@ def build_azure_chat(endpoint: Endpoint, deployment: str, label: str, **settings
 
 def open_azure_client(endpoint: Endpoint, deployment: str, label: str) -> AsyncAzureOpenAI:
     """The SDK's client for one deployment, over the shared connections."""
-    return AsyncAzureOpenAI(
+    client = AsyncAzureOpenAI(
         azure_endpoint=endpoint.base_url,
         azure_deployment=deployment,
         api_version=endpoint.api_version,
@@ -153,3 +156,5 @@ def open_azure_client(endpoint: Endpoint, deployment: str, label: str) -> AsyncA
         max_retries=MAX_RETRIES,
         default_headers={TASK_HEADER: label},
     )
+    hide_account(client)
+    return client

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx2
+    from openai import AsyncOpenAI
 
 TASK_HEADER = "x-oria-task"
 MAX_RETRIES = 2
@@ -30,6 +31,12 @@ def open_client() -> "httpx2.AsyncClient":
         holder = hold_client(loop)
         holders[loop] = (start(holder), holder)
     return holders[loop][0]
+
+
+def hide_account(client: "AsyncOpenAI") -> None:
+    """Keep OPENAI_ORG_ID and OPENAI_PROJECT_ID, which the SDK reads by itself, from servers that are not OpenAI's."""
+    client.organization = None
+    client.project = None
 
 
 async def hold_client(loop: asyncio.AbstractEventLoop) -> Holder:
