@@ -135,10 +135,22 @@ def ask_person(candidates: Sequence[Objective], title: str, locale: str, call_id
 
 def label_candidate(candidate: Objective, candidates: Sequence[Objective]) -> str:
     """The title, with what tells it apart where another objective has the same one."""
-    if sum(fold(other.title) == fold(candidate.title) for other in candidates) == 1:
+    twins = [other for other in candidates if fold(other.title) == fold(candidate.title)]
+    if len(twins) == 1:
         return candidate.title
-    details = [candidate.due.isoformat() if candidate.due else "", candidate.description]
-    return f"{candidate.title} ({next((detail for detail in details if detail), candidate.id)})"
+    for read in (read_due, read_description):
+        detail = read(candidate)
+        if detail and [read(twin) for twin in twins].count(detail) == 1:
+            return f"{candidate.title} ({detail})"
+    return f"{candidate.title} ({candidate.id})"
+
+
+def read_due(objective: Objective) -> str:
+    return objective.due.isoformat() if objective.due else ""
+
+
+def read_description(objective: Objective) -> str:
+    return objective.description
 
 
 async def find_closest(candidates: Sequence[Objective], title: str, context: TurnContext) -> Objective:

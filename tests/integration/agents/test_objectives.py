@@ -155,6 +155,16 @@ async def test_equal_titles_are_told_apart_and_never_chosen_for_the_person(
     ]
 
 
+async def test_equal_titles_with_one_date_are_told_apart_by_what_differs(
+    conversation: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    await add_objectives(database, SPEAK | {"description": "At work"}, SPEAK | {"id": "o-2", "description": "Abroad"})
+    look_up(script)
+    [question] = (await conversation.say("My objective")).questions
+    labels = [option["label"] for option in question["options"]]
+    assert labels == ["Speak in public (At work)", "Speak in public (Abroad)"]
+
+
 async def test_callers_without_interactions_get_the_closest_title(
     conversation: Conversation, script: Script, database: TenantDatabase
 ) -> None:
