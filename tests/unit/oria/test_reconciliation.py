@@ -34,6 +34,11 @@ def test_the_last_retraction_leaves_an_empty_list() -> None:
     assert reconcile(STORED, [], TODAY) == []
 
 
+def test_a_full_list_still_takes_what_is_new() -> None:
+    full = [f"I like book {number}. [2025-01-01]" for number in range(PREFERENCE_ITEMS)]
+    assert reconcile(full, [*full, "I moved to Lyon."], TODAY) == [*full[1:], "I moved to Lyon. [2026-11-30]"]
+
+
 def test_repeated_and_empty_items_go() -> None:
     assert reconcile([], ["I like tea.", " I like  tea. ", "", " \x00 "], TODAY) == ["I like tea. [2026-11-30]"]
 
