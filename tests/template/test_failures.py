@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from graph.registry import ASSISTANTS
 from tests.support.template import Stack, Target
 
 STAGES = {
@@ -102,8 +103,11 @@ def test_a_dead_letter_raises_an_alarm(stack: Stack, queue: str) -> None:
     assert (alarm["MetricName"], alarm["Threshold"]) == ("ApproximateNumberOfMessagesVisible", 1)
 
 
-def test_failing_turns_raise_an_alarm(stack: Stack) -> None:
-    alarm = stack.of_type("AWS::CloudWatch::Alarm")["TurnFailureAlarm"]
+@pytest.mark.parametrize("assistant", ASSISTANTS)
+def test_failing_turns_raise_an_alarm(stack: Stack, assistant: str) -> None:
+    dimension = {"Name": "assistant", "Value": assistant}
+    alarms = stack.of_type("AWS::CloudWatch::Alarm").values()
+    (alarm,) = (alarm for alarm in alarms if dimension in alarm["Dimensions"])
     assert alarm["MetricName"] == "turns"
     assert {"Name": "outcome", "Value": "failed"} in alarm["Dimensions"]
     for function in stack.functions.values():
