@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool
 from langgraph.func import task
 
 from graph.middleware.delivery import deliver
-from graph.middleware.tool_boundary import ToolResult, run_bounded
+from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
 from graph.oria.language import pick_text
 from graph.oria.tools.clarification import attach_exchange, read_answer, read_question, write_exchange
 from graph.oria.tools.declaration import declare_tool
@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 NAME: Final = "training_finder_tool"
 FAILURE: Final = "Error: the training catalogue could not be searched just now."
+NO_REQUEST: Final = "Error: no request was given. Ask what the trainings should be about."
 ASK_FIRST: Final = "Not searched yet. Ask the person these questions in your answer, and search when they have replied."
 
 Runtime = ToolRuntime[TurnContext]
@@ -69,6 +70,9 @@ def build_training_finder_tool(profile: Profile | None) -> BaseTool:
 async def find(request: TrainingRequest, profile: Profile | None, runtime: Runtime) -> ToolResult:
     """Prepare, check, ask if needed, search."""
     context, messages = runtime.context, runtime.state["messages"]
+    if not request.query.strip():
+        # Providers refuse to embed an empty text, which would pass for a failure of the catalogue.
+        return fail(NAME, runtime.tool_call_id, NO_REQUEST)
 
     @task
     async def prepare_once() -> Preparation:

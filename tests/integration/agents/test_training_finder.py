@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from graph.oria.tools.training_finder_tool import NO_REQUEST
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns.preferences import write_preferences
@@ -331,6 +332,14 @@ async def test_a_failure_after_the_answers_keeps_the_exchange(
     kinds = [type(message) for message in stop.messages]
     assert kinds == [HumanMessage, AIMessage, ToolMessage, AIMessage, HumanMessage, AIMessage]
     assert "Reports" in stop.messages[4].text
+
+
+async def test_a_call_without_a_request_searches_nothing(training_finder: Conversation, script: Script) -> None:
+    script.on(tool=TOOL).reply(search("  "), say("ANSWER"))
+    stop = await training_finder.say("Hm")
+    [result] = [message for message in stop.messages if isinstance(message, ToolMessage)]
+    assert (result.text, result.status) == (NO_REQUEST, "error")
+    assert script.count(endpoint="embeddings") == 0
 
 
 async def test_plan_texts_are_optional(training_finder: Conversation, script: Script, database: TenantDatabase) -> None:
