@@ -53,7 +53,6 @@ create table people (
     updated_at timestamptz not null default now(),
     unique (tenant_id, external_id)
 );
-create index on people (tenant_id, lower(last_name), lower(first_name));
 
 create table skills (
     id uuid primary key,
@@ -69,11 +68,6 @@ create table skills (
     embedding public.vector(512),
     embedding_model text,
     embedding_hash text,
-    search tsvector not null generated always as (
-        setweight(to_tsvector(text_search_config(language), label), 'A') ||
-        setweight(to_tsvector(text_search_config(language), join_texts(alternative_labels)), 'B') ||
-        setweight(to_tsvector(text_search_config(language), description), 'C')
-    ) stored,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     unique (tenant_id, external_id)
@@ -95,11 +89,6 @@ create table jobs (
     embedding public.vector(512),
     embedding_model text,
     embedding_hash text,
-    search tsvector not null generated always as (
-        setweight(to_tsvector(text_search_config(language), title), 'A') ||
-        setweight(to_tsvector(text_search_config(language), join_texts(alternative_titles)), 'B') ||
-        setweight(to_tsvector(text_search_config(language), description), 'C')
-    ) stored,
     created_at timestamptz not null default now(),
     updated_at timestamptz not null default now(),
     unique (tenant_id, external_id)
@@ -153,7 +142,7 @@ do $$
 declare
     name text;
 begin
-    foreach name in array array['people', 'skills', 'jobs', 'trainings'] loop
+    foreach name in array array['people', 'trainings'] loop
         execute format('create index on %I using gin (search)', name);
     end loop;
     foreach name in array array['people', 'skills', 'trainings'] loop
