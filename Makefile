@@ -16,7 +16,7 @@ run: $(VENV)/.ready ## start everything here and print `ready http://127.0.0.1:8
 
 test: $(VENV)/.ready .venv-sam/.ready ## check, then every test; those with deadlines of real workers run alone (ARGS="-k gate" for some)
 	@$(MAKE) --no-print-directory check
-	@$(if $(ARGS),$(PY) -m pytest $(ARGS),$(PY) -m pytest -q -n 2 --dist loadfile --ignore tests/e2e && $(PY) -m pytest -q tests/e2e)
+	@$(if $(ARGS),$(PY) -m pytest $(ARGS),$(PY) -m pytest -q -n 3 --dist loadfile -m "not alone" && $(PY) -m pytest -q -m alone tests/e2e)
 
 check: $(VENV)/.ready ## lint, format, types and the direction of imports
 	@$(VENV)/bin/ruff check .
