@@ -14,9 +14,9 @@ help: ## list the commands
 run: $(VENV)/.ready ## start everything here and print `ready http://127.0.0.1:8000` (PORT=8000 DATA=.local)
 	@exec $(PY) -m local.cloud --port $(or $(PORT),8000) --data $(or $(DATA),.local)
 
-test: $(VENV)/.ready .venv-sam/.ready ## check, then every test; those with deadlines of real workers run alone (ARGS="-k gate" for some)
+test: $(VENV)/.ready .venv-sam/.ready ## check, then every test; those with deadlines of real workers run apart (ARGS="-k gate" for some)
 	@$(MAKE) --no-print-directory check
-	@$(if $(ARGS),$(PY) -m pytest $(ARGS),$(PY) -m pytest -q -n 3 --dist loadfile -m "not alone" && $(PY) -m pytest -q -m alone tests/e2e)
+	@$(if $(ARGS),$(PY) -m pytest $(ARGS),$(PY) -m pytest -q -n 3 --dist loadfile -m "not deadline" && $(PY) -m pytest -q -n 2 --dist loadfile -m deadline tests/e2e)
 
 check: $(VENV)/.ready ## lint, format, types and the direction of imports
 	@$(VENV)/bin/ruff check .

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.lab_cloud import TIMEOUT_SECONDS, LabCloud
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.deadline, pytest.mark.asyncio(loop_scope="module")]
 
 # What the failure record may take after the kill (DESIGN §2.2), and what a loaded machine may add.
 DECISION_SECONDS = 2.0

@@ -14,7 +14,7 @@ from tests.support.oria_engine import CAREER_CHAT, GATE, PROFILE_TOOL, SUPERVISO
 from tests.support.oria_wire import assert_whole_history
 from tests.support.scripted_model import call, hang, serve_scripted_model
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.deadline, pytest.mark.asyncio(loop_scope="module")]
 
 # What the failure record may take after the kill (DESIGN §2.2), and what a loaded machine may add.
 DECISION_SECONDS = 2.0

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from tests.support.lab_cloud import TERMINAL, LabCloud, start_lab_cloud
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.deadline, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -21,7 +21,7 @@ from local.cloud.faults import SeededFaults
 from oria_runtime.db.pool import TenantDatabase, create_pool
 from tests.support.lab_cloud import TERMINAL, LabCloud, start_lab_cloud
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.slow, pytest.mark.deadline, pytest.mark.asyncio(loop_scope="module")]
 
 TURNS, CONVERSATIONS_AT_ONCE = (1000, 20) if os.environ.get("SOAK") else (15, 5)
 SEED = int(os.environ.get("SOAK_SEED", "20261130"))
