@@ -64,12 +64,14 @@ PROFILE_TEXT_CHARACTERS: Final = 1_000  # of a description
 # Embedding what one call searches with. It has a fallback or a stable error, and neither may wait for the stage's end.
 EMBEDDING_SECONDS: Final = 15.0  # as the decisions about a request
 
-# Training search (T, training_finder_tool). Equal weights: neither list has been measured to be the better one, and k
-# is the value of the paper that introduced reciprocal rank fusion (Cormack, Clarke, Büttcher 2009).
-TRAINING_FUSION_K: Final = 60
-TRAINING_LEXICAL_WEIGHT: Final = 1.0
-TRAINING_VECTOR_WEIGHT: Final = 1.0
-TRAINING_CANDIDATES: Final = 50  # of each list
+# Every search (T, training_finder_tool). Equal weights: neither list has been measured to be the better one, and k is
+# the value of the paper that introduced reciprocal rank fusion (Cormack, Clarke, Büttcher 2009).
+FUSION_K: Final = 60
+FUSION_LEXICAL_WEIGHT: Final = 1.0
+FUSION_VECTOR_WEIGHT: Final = 1.0
+FUSION_CANDIDATES: Final = 50  # of each list
+
+# Training search (T, training_finder_tool).
 TRAINING_RESULTS: Final = 5
 TRAINING_PLAN_RESULTS: Final = 8
 TRAINING_QUERY_CHARACTERS: Final = 2_000
@@ -90,14 +92,10 @@ RATIONALE_SECONDS: Final = 20.0  # as the texts of a plan; optional, so it falls
 RATIONALE_CHARACTERS: Final = 400  # two sentences
 RATIONALE_VALUES: Final = 4  # of one fact: what a sentence can name
 
-# Opportunity search (T, search_opportunities_tool). The fusion as for trainings; the list of the search counts as the
-# two that it was fused from, the profile as one, so that a good match of the request is not outweighed by the profile.
-OPPORTUNITY_FUSION_K: Final = 60
-OPPORTUNITY_LEXICAL_WEIGHT: Final = 1.0
-OPPORTUNITY_VECTOR_WEIGHT: Final = 1.0
+# Opportunity search (T, search_opportunities_tool). The list of the search counts as the two that it was fused from,
+# the profile as one, so that a good match of the request is not outweighed by the profile.
 OPPORTUNITY_SEARCH_WEIGHT: Final = 2.0
 OPPORTUNITY_PROFILE_WEIGHT: Final = 1.0
-OPPORTUNITY_CANDIDATES: Final = 50  # of each list
 OPPORTUNITY_RESULTS: Final = 5  # T: the presentation limit, as for trainings
 OPPORTUNITY_QUERY_CHARACTERS: Final = 2_000
 OPPORTUNITY_PROFILE_TERMS: Final = 12  # more would drown the words of the request
@@ -138,11 +136,7 @@ SIMULATION_REASON_CHARACTERS: Final = 500  # two sentences
 PERSON_SIMILARITY: Final = 0.55  # T: a candidate's name is more similar than this
 PERSON_DETAIL_CHARACTERS: Final = 60  # of a job title, department or location: enough to tell namesakes apart
 
-# Talent search (T, talent_finder_tool). The fusion as for trainings.
-TALENT_FUSION_K: Final = 60
-TALENT_LEXICAL_WEIGHT: Final = 1.0
-TALENT_VECTOR_WEIGHT: Final = 1.0
-TALENT_CANDIDATES: Final = 50  # of each list
+# Talent search (T, talent_finder_tool).
 TALENT_RESULTS: Final = 5  # the presentation limit, as for trainings
 TALENT_QUERY_CHARACTERS: Final = 2_000
 TALENT_CRITERIA: Final = 12  # as many as the question after an empty search can offer

@@ -1,13 +1,13 @@
 """When a role-play is over: decided by code from the turns' rows and the request's clock, never by a model."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
 from graph.policy import SIMULATION_EXCHANGES, SIMULATION_EXCHANGES_PER_MINUTE, SIMULATION_TIME_FACTOR
+from oria_runtime.catalog.spelling import fold_letters
 
 Ending = Literal["person", "exchanges", "time"]
 
@@ -58,5 +58,4 @@ def asks_to_end(message: str, request: Mapping[str, Any]) -> bool:
 
 def fold(text: str) -> str:
     """The words alone, without case and accents."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(re.findall(r"\w+", "".join(mark for mark in decomposed if not unicodedata.combining(mark))))
+    return " ".join(re.findall(r"\w+", fold_letters(text)))

@@ -1,16 +1,16 @@
 """Comparing names as people write them: without regard to case, accents and punctuation."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
+
+from oria_runtime.catalog.spelling import fold_letters
 
 WORD = re.compile(r"\w[\w+#]*")
 
 
 def fold(text: str) -> str:
     """The words of a text in lower case without accents, one space between them."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join(WORD.findall("".join(letter for letter in decomposed if not unicodedata.combining(letter))))
+    return " ".join(WORD.findall(fold_letters(text)))
 
 
 def contains(text: str, words: str) -> bool:

@@ -1,6 +1,5 @@
 """Maps free job titles to the jobs of the tenant's library."""
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,14 +11,12 @@ from pydantic import BaseModel, Field
 from graph.middleware.tool_boundary import ToolResult, fail, run_bounded
 from graph.oria.tools.clarification import clean
 from graph.oria.tools.declaration import declare_tool
+from graph.oria.tools.embeddings import embed_if_possible
 from graph.oria.untrusted import encode_data
-from graph.policy import EMBEDDING_SECONDS, JOB_TITLES
+from graph.policy import JOB_TITLES
 from oria_runtime.catalog.job_search import JobMatch, match_jobs
-from oria_runtime.catalog.job_thresholds import find_job_threshold
-from oria_runtime.models.errors import ModelError
+from oria_runtime.catalog.matching import find_job_threshold
 from oria_runtime.turns.context import TurnContext
-
-logger = logging.getLogger(__name__)
 
 NAME: Final = "map_jobs_tool"
 NO_TITLES: Final = "Error: no job title was given."
@@ -56,7 +53,7 @@ async def map_titles(context: TurnContext, job_titles: Sequence[str], call_id: s
     titles = [title for given in job_titles if (title := clean(given))]
     if not titles:
         return fail(NAME, call_id, NO_TITLES)
-    vectors = await embed_titles(context, titles)
+    vectors = await embed_if_possible(titles, "job titles", context)
     model = context.models.embedding_model
     threshold = find_job_threshold(context.tenant.config.embedding, model)
     async with context.database.transaction() as connection:
@@ -67,15 +64,6 @@ async def map_titles(context: TurnContext, job_titles: Sequence[str], call_id: s
         write_entry(title, match, compared=vectors is not None) for title, match in zip(titles, matches, strict=True)
     ]
     return ToolMessage(encode_data(entries), name=NAME, tool_call_id=call_id)
-
-
-async def embed_titles(context: TurnContext, titles: Sequence[str]) -> list[list[float]] | None:
-    """The titles' vectors; None when there are none to be had, and only equal titles can be found."""
-    try:
-        return await context.models.embed(titles, timeout=EMBEDDING_SECONDS)
-    except ModelError as error:
-        logger.warning("job titles not embedded: equal titles only", extra={"error": error.code})
-        return None
 
 
 def write_entry(title: str, match: JobMatch | None, *, compared: bool) -> dict[str, Any]:

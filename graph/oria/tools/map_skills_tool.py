@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from graph.middleware.tool_boundary import ToolResult, run_bounded
 from graph.oria.tools.declaration import declare_tool
-from graph.oria.tools.talent.skills import map_labels
+from graph.oria.tools.skill_labels import map_labels
 from graph.oria.untrusted import encode_data
 from graph.policy import SKILL_LABELS
 from oria_runtime.catalog.skill_search import SkillMatch

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from langchain_core.messages import SystemMessage
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +24,8 @@ from oria_runtime.models.client import Models
 from oria_runtime.models.errors import ModelError
 
 logger = logging.getLogger(__name__)
+
+Name = TypeVar("Name", bound=str)
 
 NUMBER: Final = re.compile(r"\d+")
 # What a bare list of the values, which a weak model writes, does not have.
@@ -52,6 +54,22 @@ class Rationales(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     rationales: list[Rationale]
+
+
+@dataclass(frozen=True)
+class Fact(Generic[Name]):
+    """A supported match: what matches, and the values that do, as the catalogue or the profile writes them."""
+
+    name: Name
+    values: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Evidence(Generic[Name]):
+    """The facts about one result, checked by code, and terms that none of them supports and no sentence may name."""
+
+    facts: Sequence[Fact[Name]]
+    unsupported: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

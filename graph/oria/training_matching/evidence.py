@@ -4,14 +4,15 @@ The person's search query is a text that no gate has seen. It is compared by cod
 catalogue's own words that it matched, so nothing of the query reaches a model.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 
 from graph.oria.tools.comparison import WORD, contains, fold, unite
+from graph.oria.tools.rationales import Evidence, Fact
 from graph.policy import RATIONALE_VALUES, TRAINING_QUERY_CHARACTERS
 from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.jobs import Job, read_jobs
@@ -22,22 +23,6 @@ from oria_runtime.catalog.trainings import Training, read_trainings
 FactName = Literal["topic", "gaps", "objective_skills", "own_skills", "interests", "mandatory"]
 # A short word says something only as a name, such as HR or R.
 SHORT: Final = 3
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A supported match and the values that do, as the catalogue or the profile writes them."""
-
-    name: FactName
-    values: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The facts about one training, and terms that none of them supports and no sentence may name."""
-
-    facts: Sequence[Fact]
-    unsupported: Sequence[str] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -61,7 +46,7 @@ async def read_matter(connection: AsyncConnection[DictRow], training_id: str, us
     return Matter(trainings[0], {skill.code: skill.label for skill in skills}, profile, jobs[0] if jobs else None)
 
 
-def gather_evidence(matter: Matter, search_query: str) -> Evidence:
+def gather_evidence(matter: Matter, search_query: str) -> Evidence[FactName]:
     """The facts in the order in which they speak for a training."""
     found = [
         Fact("topic", match_query(matter.training, search_query[:TRAINING_QUERY_CHARACTERS])),
@@ -79,7 +64,7 @@ def match_query(training: Training, search_query: str) -> list[str]:
     return unite([*keywords, *(word for word in named if not any(contains(keyword, word) for keyword in keywords))])
 
 
-def match_person(matter: Matter, profile: Profile) -> list[Fact]:
+def match_person(matter: Matter, profile: Profile) -> list[Fact[FactName]]:
     """What the training teaches that the person lacks, wants or builds on, and what of it they care for."""
     training = matter.training
     needed = {gap.code for gap in profile.gaps}

@@ -18,12 +18,12 @@ from graph.oria.tools.opportunities.criteria import (
     list_used,
     merge_criteria,
 )
-from graph.oria.tools.opportunities.evidence import Evidence, Fact, FactName, Wishes, gather_evidence
+from graph.oria.tools.opportunities.evidence import FactName, Wishes, gather_evidence
 from graph.oria.tools.opportunities.limits import build_filters, list_limits
 from graph.oria.tools.opportunities.query import describe_person, list_profile_terms, resolve_query
 from graph.oria.tools.opportunities.ranking import rank_by_profile
 from graph.oria.tools.opportunities.rationales import describe, list_facts
-from graph.oria.tools.rationales import is_supported
+from graph.oria.tools.rationales import Evidence, Fact, is_supported
 from graph.policy import OPPORTUNITY_CRITERION_VALUES, OPPORTUNITY_PROFILE_TERMS
 from oria_runtime.catalog.fields import WorkMode
 from oria_runtime.catalog.jobs import JobSkill
@@ -201,7 +201,9 @@ def test_evidence_of_an_objective_is_its_skills() -> None:
     assert set(evidence.unsupported) == {"SQL", "Budgets"}
 
 
-EVIDENCE = Evidence([Fact("locations", ["Lyon"]), Fact("kinds", ["project"])], ["SQL", "Lead a team"])
+EVIDENCE: Evidence[FactName] = Evidence(
+    [Fact("locations", ["Lyon"]), Fact("kinds", ["project"])], ["SQL", "Lead a team"]
+)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from graph.oria.tools.criteria_question import CriterionOption
-from graph.oria.tools.rationales import is_supported
+from graph.oria.tools.rationales import Evidence, Fact, is_supported
 from graph.oria.tools.talent.change import list_options
-from graph.oria.tools.talent.evidence import Evidence, Fact, gather_evidence
+from graph.oria.tools.talent.evidence import gather_evidence
 from graph.oria.tools.talent.intent import (
+    TalentField,
     TalentSearchIntent,
     bound_intent,
     compile_criteria,
@@ -136,7 +137,7 @@ def test_what_no_fact_holds_is_unsupported_also_when_it_was_ignored() -> None:
     assert evidence == Evidence([Fact("skill", ["Python"])], ["Java", "PhD"])
 
 
-FOUND = Evidence([Fact("skill", ["Python"]), Fact("role", ["Data Analyst"])], ["Java", "PhD"])
+FOUND: Evidence[TalentField] = Evidence([Fact("skill", ["Python"]), Fact("role", ["Data Analyst"])], ["Java", "PhD"])
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from evals.job_threshold import (
 )
 from local.cloud.configuration import OFFLINE_EMBEDDING_MODEL
 from local.offline_model.embedder import Embedder
-from oria_runtime.catalog.job_thresholds import CALIBRATED, UNCALIBRATED, find_job_threshold
+from oria_runtime.catalog.matching import JOB_THRESHOLDS, UNCALIBRATED, find_job_threshold
 from oria_runtime.tenancy.tenants import EmbeddingConfig
 
 
@@ -29,12 +29,12 @@ def test_the_offline_embedders_threshold_is_the_one_that_its_curve_chooses() -> 
     curve = read_curve()
     assert stored["model"] == OFFLINE_EMBEDDING_MODEL
     assert [point.threshold for point in curve] == THRESHOLDS
-    assert choose_threshold(curve) == stored["chosen"] == CALIBRATED[OFFLINE_EMBEDDING_MODEL]
+    assert choose_threshold(curve) == stored["chosen"] == JOB_THRESHOLDS[OFFLINE_EMBEDDING_MODEL]
 
 
 def test_a_tenant_may_set_its_own_and_models_without_a_curve_have_the_seeds() -> None:
     assert find_job_threshold(EmbeddingConfig(job_threshold=0.7), OFFLINE_EMBEDDING_MODEL) == 0.7
-    assert find_job_threshold(EmbeddingConfig(), OFFLINE_EMBEDDING_MODEL) == CALIBRATED[OFFLINE_EMBEDDING_MODEL]
+    assert find_job_threshold(EmbeddingConfig(), OFFLINE_EMBEDDING_MODEL) == JOB_THRESHOLDS[OFFLINE_EMBEDDING_MODEL]
     assert find_job_threshold(EmbeddingConfig(), "text-embedding-3-small") == UNCALIBRATED == 0.91
 
 
@@ -72,7 +72,7 @@ def test_a_sample_of_the_labels_has_the_shape_of_the_curve() -> None:
     sample = occupations[:100]
     library = [occupation.title for occupation in sample[:80]]
     mapped = map_questions(build_questions(sample, library)[:400], library, Embedder())
-    chosen = CALIBRATED[OFFLINE_EMBEDDING_MODEL]
+    chosen = JOB_THRESHOLDS[OFFLINE_EMBEDDING_MODEL]
     low, high = measure(mapped, chosen - 0.2), measure(mapped, chosen)
     assert high.precision > low.precision
     assert high.recall < low.recall

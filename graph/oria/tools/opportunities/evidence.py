@@ -4,11 +4,12 @@ A rationale may name these facts and nothing else (issue 3: rationales only for 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from graph.oria.tools.comparison import contains, fold, unite
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
+from graph.oria.tools.rationales import Evidence, Fact
 from graph.policy import RATIONALE_VALUES
 from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.jobs import JobSkill
@@ -37,22 +38,6 @@ FactName = Literal[
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A supported match: what matches, and the values that do, as the catalogue or the profile writes them."""
-
-    name: FactName
-    values: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The facts about one opportunity, and terms that none of them supports and no rationale may name."""
-
-    facts: Sequence[Fact]
-    unsupported: Sequence[str] = field(default=())
-
-
-@dataclass(frozen=True)
 class Wishes:
     """What an opportunity can match: the criteria of the request, the person, and the objective if any.
 
@@ -65,7 +50,7 @@ class Wishes:
     objective: Objective | None = None
 
 
-def gather_evidence(opportunity: Opportunity, wishes: Wishes) -> Evidence:
+def gather_evidence(opportunity: Opportunity, wishes: Wishes) -> Evidence[FactName]:
     """The evidence of one opportunity; without facts nothing may be said but that it was found."""
     found = [*match_criteria(opportunity, wishes), *match_person(opportunity, wishes.profile)]
     facts = [Fact(fact.name, fact.values[:RATIONALE_VALUES]) for fact in found if fact.values]
@@ -73,7 +58,7 @@ def gather_evidence(opportunity: Opportunity, wishes: Wishes) -> Evidence:
     return Evidence(facts, list_unsupported(opportunity, wishes, supported))
 
 
-def match_criteria(opportunity: Opportunity, wishes: Wishes) -> list[Fact]:
+def match_criteria(opportunity: Opportunity, wishes: Wishes) -> list[Fact[FactName]]:
     """What the request names and the opportunity has."""
     asked, days = wishes.criteria, wishes.criteria.posted_within_days
     posted = opportunity.posted_on if days else None
@@ -95,7 +80,7 @@ def match_criteria(opportunity: Opportunity, wishes: Wishes) -> list[Fact]:
     ]
 
 
-def match_person(opportunity: Opportunity, profile: Profile | None) -> list[Fact]:
+def match_person(opportunity: Opportunity, profile: Profile | None) -> list[Fact[FactName]]:
     """What the person has and the opportunity asks for: skills met in full, interests that its texts name."""
     if profile is None:
         return []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from graph.policy import OPPORTUNITY_FUSION_K, OPPORTUNITY_PROFILE_WEIGHT, OPPORTUNITY_SEARCH_WEIGHT
+from graph.policy import FUSION_K, OPPORTUNITY_PROFILE_WEIGHT, OPPORTUNITY_SEARCH_WEIGHT
 from oria_runtime.catalog.coverage import list_levels, measure_coverage
 from oria_runtime.catalog.fusion import fuse
 from oria_runtime.catalog.opportunities import Opportunity
@@ -16,7 +16,7 @@ def rank_by_profile(found: Sequence[Opportunity], profile: Profile | None) -> li
     fitting = sorted((row_id for row_id, score in scores.items() if score > 0), key=lambda row_id: -scores[row_id])
     lists = [(OPPORTUNITY_SEARCH_WEIGHT, [row.id for row in found]), (OPPORTUNITY_PROFILE_WEIGHT, fitting)]
     by_id = {row.id: row for row in found}
-    return [by_id[row_id] for row_id in fuse(lists, k=OPPORTUNITY_FUSION_K)]
+    return [by_id[row_id] for row_id in fuse(lists, k=FUSION_K)]
 
 
 def score_profile(found: Sequence[Opportunity], profile: Profile | None) -> Mapping[str, float]:

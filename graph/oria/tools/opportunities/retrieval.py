@@ -2,30 +2,20 @@
 
 from collections.abc import Collection
 
+from graph.oria.tools.fusion import FUSION
 from graph.oria.tools.opportunities.criteria import OpportunitySearchCriteria
 from graph.oria.tools.opportunities.limits import Limits, build_filters
 from graph.oria.tools.opportunities.query import Query
 from graph.oria.tools.opportunities.ranking import rank_by_profile
 from graph.policy import (
     EMBEDDING_SECONDS,
-    OPPORTUNITY_CANDIDATES,
-    OPPORTUNITY_FUSION_K,
-    OPPORTUNITY_LEXICAL_WEIGHT,
+    FUSION_CANDIDATES,
     OPPORTUNITY_RESULTS,
-    OPPORTUNITY_VECTOR_WEIGHT,
 )
-from oria_runtime.catalog.fusion import Fusion
 from oria_runtime.catalog.opportunities import Opportunity
 from oria_runtime.catalog.opportunity_search import search_opportunities
 from oria_runtime.catalog.people import Profile
 from oria_runtime.turns.context import TurnContext
-
-FUSION = Fusion(
-    k=OPPORTUNITY_FUSION_K,
-    lexical_weight=OPPORTUNITY_LEXICAL_WEIGHT,
-    vector_weight=OPPORTUNITY_VECTOR_WEIGHT,
-    depth=OPPORTUNITY_CANDIDATES,
-)
 
 
 async def retrieve(
@@ -54,6 +44,6 @@ async def retrieve(
             filters=filters,
             excluded=excluded,
             fusion=FUSION,
-            limit=OPPORTUNITY_CANDIDATES,
+            limit=FUSION_CANDIDATES,
         )
     return rank_by_profile(found, profile)[:OPPORTUNITY_RESULTS]

@@ -21,7 +21,7 @@ from graph.oria.tools.opportunities.criteria import (
     merge_criteria,
 )
 from graph.oria.tools.opportunities.query import describe_person, list_profile_terms
-from graph.oria.tools.talent.skills import map_labels
+from graph.oria.tools.skill_labels import map_labels
 from graph.oria.untrusted import data_message, untrusted_content_policy
 from graph.policy import OPPORTUNITY_UNDERSTANDING_SECONDS
 from oria_runtime.catalog.people import Profile

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph.oria.tools.talent.skills import clean_labels, map_labels
+from graph.oria.tools.skill_labels import clean_labels, map_labels
 from graph.policy import SIMULATION_SKILLS
 from oria_runtime.turns.context import TurnContext
 

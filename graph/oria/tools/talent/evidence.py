@@ -1,31 +1,17 @@
 """What of a candidate's own data supports that they match: checked here and never by a model."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from graph.oria.tools.comparison import contains, fold, unite
+from graph.oria.tools.rationales import Evidence, Fact
 from graph.oria.tools.talent.intent import SEARCHED, TalentCriterion, TalentField, TalentSearchIntent
 from graph.policy import RATIONALE_VALUES
 from oria_runtime.catalog.talent_search import Candidate, Criterion
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A supported match: what was asked for, and the values of the candidate's data that meet it."""
-
-    field: TalentField
-    values: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The facts about one candidate, and terms of the request that none of them supports: not to be named."""
-
-    facts: Sequence[Fact]
-    unsupported: Sequence[str] = ()
-
-
-def gather_evidence(candidate: Candidate, intent: TalentSearchIntent, criteria: Sequence[Criterion]) -> Evidence:
+def gather_evidence(
+    candidate: Candidate, intent: TalentSearchIntent, criteria: Sequence[Criterion]
+) -> Evidence[TalentField]:
     """The evidence of one candidate. `criteria` are the searched ones of the intent, in order, with skills as codes."""
     searched = [condition for condition in intent.criteria if condition.field in SEARCHED]
     found: dict[TalentField, list[str]] = {}
@@ -58,7 +44,7 @@ def list_values(candidate: Candidate, name: TalentField) -> list[str]:
     return [value for value in past[name] if value]
 
 
-def list_unsupported(conditions: Sequence[TalentCriterion], facts: Sequence[Fact]) -> list[str]:
+def list_unsupported(conditions: Sequence[TalentCriterion], facts: Sequence[Fact[TalentField]]) -> list[str]:
     """The values of the request, ignored conditions included, that no fact holds."""
     supported = [value for fact in facts for value in fact.values]
     asked = unite(value for condition in conditions for value in condition.values)

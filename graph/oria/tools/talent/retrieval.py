@@ -2,27 +2,17 @@
 
 from collections.abc import Collection, Sequence
 
+from graph.oria.tools.embeddings import embed_if_possible
+from graph.oria.tools.fusion import FUSION
+from graph.oria.tools.skill_labels import clean_labels, match_labels
 from graph.oria.tools.talent.intent import TalentSearchIntent, compile_criteria, list_skills
 from graph.oria.tools.talent.query import bound_query, list_words
-from graph.oria.tools.talent.skills import clean_labels, embed_labels, match_labels
 from graph.policy import (
     EMBEDDING_SECONDS,
-    TALENT_CANDIDATES,
-    TALENT_FUSION_K,
-    TALENT_LEXICAL_WEIGHT,
     TALENT_RESULTS,
-    TALENT_VECTOR_WEIGHT,
 )
-from oria_runtime.catalog.fusion import Fusion
 from oria_runtime.catalog.talent_search import Candidate, Criterion, search_people
 from oria_runtime.turns.context import TurnContext
-
-FUSION = Fusion(
-    k=TALENT_FUSION_K,
-    lexical_weight=TALENT_LEXICAL_WEIGHT,
-    vector_weight=TALENT_VECTOR_WEIGHT,
-    depth=TALENT_CANDIDATES,
-)
 
 
 async def retrieve(
@@ -56,6 +46,6 @@ async def embed(
 ) -> tuple[list[float] | None, list[list[float]] | None]:
     """The vectors of the query, None for an empty one, and of the labels. Raises ModelError where there is a query."""
     if not text:
-        return None, await embed_labels(labels, context)
+        return None, await embed_if_possible(labels, "skill labels", context)
     vector, *label_vectors = await context.models.embed([text, *labels], timeout=EMBEDDING_SECONDS)
     return vector, label_vectors

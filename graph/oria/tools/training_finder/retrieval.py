@@ -4,30 +4,19 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AnyMessage
 
+from graph.oria.tools.fusion import FUSION
 from graph.oria.tools.training_finder.exclusions import list_excluded
 from graph.oria.tools.training_finder.filters import resolve_filters
 from graph.oria.tools.training_finder.query import Query
 from graph.oria.tools.training_finder.request import TrainingRequest
 from graph.policy import (
     EMBEDDING_SECONDS,
-    TRAINING_CANDIDATES,
-    TRAINING_FUSION_K,
-    TRAINING_LEXICAL_WEIGHT,
     TRAINING_PLAN_RESULTS,
     TRAINING_RESULTS,
-    TRAINING_VECTOR_WEIGHT,
 )
-from oria_runtime.catalog.fusion import Fusion
 from oria_runtime.catalog.search import search_trainings
 from oria_runtime.catalog.trainings import Training
 from oria_runtime.turns.context import TurnContext
-
-FUSION = Fusion(
-    k=TRAINING_FUSION_K,
-    lexical_weight=TRAINING_LEXICAL_WEIGHT,
-    vector_weight=TRAINING_VECTOR_WEIGHT,
-    depth=TRAINING_CANDIDATES,
-)
 
 
 async def retrieve(

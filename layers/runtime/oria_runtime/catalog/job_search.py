@@ -7,9 +7,8 @@ description says. A title that a job has, but for case and accents, is that job'
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oria_runtime.catalog.facets import MAX_WORDS_CHARACTERS
+from oria_runtime.catalog.matching import fetch_matches
 from oria_runtime.db.pool import Connection
-from oria_runtime.db.text import clean_text
 
 
 @dataclass(frozen=True)
@@ -40,19 +39,10 @@ async def match_jobs(
 ) -> list[JobMatch | None]:
     """The closest active job of each title, or None where none reaches the threshold (a cosine, from -1 to 1).
 
-    Args:
-        connection: a transaction under the tenant's setting.
-        vectors: the titles' embeddings of 512 dimensions by `model`, one per title; None for equal titles alone.
-
-    Raises ValueError when there are not as many vectors as titles.
+    Arguments and errors are those of `fetch_matches`.
     """
-    if vectors is not None and len(vectors) != len(titles):
-        raise ValueError(f"{len(titles)} titles, but {len(vectors)} vectors")
-    asked = [clean_text(title)[:MAX_WORDS_CHARACTERS] for title in titles]
-    literals = [None] * len(titles) if vectors is None else [str(list(vector)) for vector in vectors]
-    cursor = await connection.execute(MATCH_JOBS_SQL, (asked, literals, model, threshold))
-    found = {row["position"]: row for row in await cursor.fetchall()}
+    found = await fetch_matches(connection, MATCH_JOBS_SQL, titles, vectors, model, threshold=threshold, what="titles")
     return [
-        JobMatch(title, row["mapped_title"], row["job_code"], row["similarity"]) if (row := found.get(number)) else None
-        for number, title in enumerate(titles, start=1)
+        JobMatch(title, row["mapped_title"], row["job_code"], row["similarity"]) if row else None
+        for title, row in zip(titles, found, strict=True)
     ]

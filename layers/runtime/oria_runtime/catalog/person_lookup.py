@@ -6,13 +6,13 @@ accents, the two orders of a name, parts of it, particles and scripts without sp
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from oria_runtime.catalog.spelling import fold_letters
 from oria_runtime.db.pool import Connection
 from oria_runtime.db.text import clean_text
 
@@ -151,5 +151,4 @@ def list_words(name: str) -> list[str]:
 
 def fold_name(name: str) -> str:
     """The name without case, accents and ligatures."""
-    decomposed = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(mark for mark in decomposed if not unicodedata.combining(mark)).translate(UNDECOMPOSED)
+    return fold_letters(name).translate(UNDECOMPOSED)

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oria_runtime.catalog.facets import MAX_WORDS_CHARACTERS
+from oria_runtime.catalog.matching import fetch_matches
 from oria_runtime.db.pool import Connection
-from oria_runtime.db.text import clean_text
 
 
 @dataclass(frozen=True)
@@ -38,19 +37,12 @@ async def match_skills(
 
     A label or alternative label that is equal but for case, accents and punctuation wins over every vector.
 
-    Args:
-        connection: a transaction under the tenant's setting.
-        vectors: the labels' embeddings of 512 dimensions by `model`, one per label; None for equal labels alone.
-
-    Raises ValueError when there are not as many vectors as labels.
+    Arguments and errors are those of `fetch_matches`.
     """
-    if vectors is not None and len(vectors) != len(labels):
-        raise ValueError(f"{len(labels)} labels, but {len(vectors)} vectors")
-    asked = [clean_text(label)[:MAX_WORDS_CHARACTERS] for label in labels]
-    literals = [None] * len(labels) if vectors is None else [str(list(vector)) for vector in vectors]
-    cursor = await connection.execute(MATCH_SKILLS_SQL, (asked, literals, model, threshold))
-    found = {row["position"]: row for row in await cursor.fetchall()}
+    found = await fetch_matches(
+        connection, MATCH_SKILLS_SQL, labels, vectors, model, threshold=threshold, what="labels"
+    )
     return [
-        SkillMatch(label, row["mapped_label"], row["code"], row["similarity"]) if (row := found.get(number)) else None
-        for number, label in enumerate(labels, start=1)
+        SkillMatch(label, row["mapped_label"], row["code"], row["similarity"]) if row else None
+        for label, row in zip(labels, found, strict=True)
     ]

@@ -85,7 +85,7 @@ class ModelProfile(ModelAddress):
 class EmbeddingConfig(ModelAddress):
     """The embedding model, and the similarity that counts as the same job in that model's space.
 
-    `job_threshold` None: what was calibrated for the model (catalog/job_thresholds.py).
+    `job_threshold` None: what was calibrated for the model (catalog/matching.py).
     """
 
     job_threshold: float | None = Field(default=None, ge=-1, le=1)

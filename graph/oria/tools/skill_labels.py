@@ -1,17 +1,13 @@
 """Free skill labels and the skills of the tenant's library that they mean."""
 
-import logging
 from collections.abc import Sequence
 
 from graph.oria.tools.clarification import clean
-from graph.policy import EMBEDDING_SECONDS
+from graph.oria.tools.embeddings import embed_if_possible
+from oria_runtime.catalog.matching import find_skill_threshold
 from oria_runtime.catalog.skill_search import SkillMatch, match_skills
-from oria_runtime.catalog.skill_thresholds import find_skill_threshold
 from oria_runtime.db.pool import Connection
-from oria_runtime.models.errors import ModelError
 from oria_runtime.turns.context import TurnContext
-
-logger = logging.getLogger(__name__)
 
 
 async def map_labels(labels: Sequence[str], context: TurnContext) -> list[SkillMatch | None]:
@@ -19,7 +15,7 @@ async def map_labels(labels: Sequence[str], context: TurnContext) -> list[SkillM
     cleaned = clean_labels(labels)
     if not cleaned:
         return []
-    vectors = await embed_labels(cleaned, context)
+    vectors = await embed_if_possible(cleaned, "skill labels", context)
     async with context.database.transaction() as connection:
         return await match_labels(connection, cleaned, vectors, context.models.embedding_model)
 
@@ -27,15 +23,6 @@ async def map_labels(labels: Sequence[str], context: TurnContext) -> list[SkillM
 def clean_labels(labels: Sequence[str]) -> list[str]:
     """The labels that say anything."""
     return [text for label in labels if (text := clean(label))]
-
-
-async def embed_labels(labels: Sequence[str], context: TurnContext) -> list[list[float]] | None:
-    """The vectors of the labels, or None when none can be had: equal labels are found all the same."""
-    try:
-        return await context.models.embed(labels, timeout=EMBEDDING_SECONDS)
-    except ModelError as error:
-        logger.warning("skill labels not embedded: equal labels only", extra={"error": error.code})
-        return None
 
 
 async def match_labels(
