@@ -4,54 +4,31 @@ Every text of the world that a customer or a person writes holds the order. Agen
 """
 
 import json
-from collections.abc import AsyncIterator, Iterator
 
 import pytest
-import pytest_asyncio
 from langchain_core.messages import AIMessage, HumanMessage
 
 from graph.oria.agents import SPECIALISTS
 from graph.oria.summary import write_summary
 from graph.oria.training_matching.explanation import explain_training
 from oria_runtime.catalog.training_rationale import TrainingQuestion
-from oria_runtime.db.pool import Pool
 from oria_runtime.tenancy.tenants import TenantConfig
 from oria_runtime.turns.models import TurnStatus
 from oria_runtime.turns.preferences import read_preferences, write_preferences
 from tests.integration.agents.conftest import Conversation
-from tests.support.database import copy_database
+from tests.integration.injection.conftest import DECIDING, MEMORY
 from tests.support.engine import USER
 from tests.support.oria_engine import CAREER_CHAT, GATE, SUPERVISOR, OriaEngine
 from tests.support.scripted_model import Script, Seen, call, choose, give, say
-from tests.support.tool_case import Ask, Pause
+from tests.support.tool_case import Pause
 from tests.support.tool_cases import ROWS
 from tests.support.tool_columns import break_then
 from tests.support.tool_registry import discover_tools
 from tests.support.tool_run import ToolRun
-from tests.support.tool_world import World, add_document, fill_world
+from tests.support.tool_world import add_document
 from tests.support.untrusted_wire import MARK, ORDER, assert_has_policy, assert_is_data
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-MEMORY = "langgraph.memory_update_decision"
-DECIDING = [cell for cell in discover_tools() if isinstance(ROWS[cell[1]].model, Ask)]
-
-
-@pytest.fixture(scope="module")
-def tool_world(postgres_server: str, migrated_template: str) -> Iterator[World]:
-    with copy_database(postgres_server, migrated_template) as urls:
-        yield fill_world(urls, ORDER)
-
-
-@pytest.fixture
-def run(tool_world: World, tool_script: Script, tool_pool: Pool, agent: str, tool: str) -> ToolRun:
-    return ToolRun(tool_world, tool_script, tool_pool, agent, ROWS[tool])
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def engine(tool_world: World, tool_script: Script) -> AsyncIterator[OriaEngine]:
-    engine = OriaEngine(tool_world.urls, tool_world.tenant_id, script=tool_script)
-    yield engine
-    await engine.close()
 
 
 async def play(run: ToolRun) -> list[str]:

@@ -5,12 +5,11 @@ Every text of the world that a customer or a person writes holds the order. Agen
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-import pytest_asyncio
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from graph.oria.agents import SPECIALISTS
@@ -22,7 +21,8 @@ from graph.oria.window import find_last_card
 from oria_runtime.db.pool import Pool, TenantDatabase, create_pool
 from oria_runtime.turns.channels import CHANNEL, MCP
 from oria_runtime.turns.models import TurnStatus
-from tests.support.database import copy_database, create_tenant
+from tests.integration.injection.conftest import DECIDING, MEMORY
+from tests.support.database import create_tenant
 from tests.support.engine import USER
 from tests.support.jobs import add_job
 from tests.support.oria_engine import CAREER_CHAT, GATE, STRUCTURED, SUPERVISOR, OriaEngine
@@ -33,34 +33,14 @@ from tests.support.tool_case import Ask, Pause
 from tests.support.tool_cases import ROWS, find_in
 from tests.support.tool_registry import discover_tools
 from tests.support.tool_run import ANSWER, ToolRun, list_results
-from tests.support.tool_world import ANOTHERS, DOCUMENT, FOREIGN, World, add_document, fill_world
+from tests.support.tool_world import ANOTHERS, DOCUMENT, FOREIGN, World, add_document
 from tests.support.trainings import add_training
 from tests.support.untrusted_wire import MARK, ORDER
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-MEMORY = "langgraph.memory_update_decision"
-DECIDING = [cell for cell in discover_tools() if isinstance(ROWS[cell[1]].model, Ask)]
 # What only the other tenant has.
 ELSEWHERE = UUID(int=3)
 INVENTED = ("run_shell", "transfer_to_supervisor", "talent_finder_agent", "system")
-
-
-@pytest.fixture(scope="module")
-def tool_world(postgres_server: str, migrated_template: str) -> Iterator[World]:
-    with copy_database(postgres_server, migrated_template) as urls:
-        yield fill_world(urls, ORDER)
-
-
-@pytest.fixture
-def run(tool_world: World, tool_script: Script, tool_pool: Pool, agent: str, tool: str) -> ToolRun:
-    return ToolRun(tool_world, tool_script, tool_pool, agent, ROWS[tool])
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def engine(tool_world: World, tool_script: Script) -> AsyncIterator[OriaEngine]:
-    engine = OriaEngine(tool_world.urls, tool_world.tenant_id, script=tool_script)
-    yield engine
-    await engine.close()
 
 
 @pytest.mark.parametrize("agent", SPECIALISTS)
