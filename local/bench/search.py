@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from graph.oria.tools.fusion import FUSION
 from local.bench.catalogue import MODEL, SIZES, SOME_DAY, Catalogue, Writer, generate
 from local.bench.catalogue_import import measure_imports
 from local.bench.catalogue_words import TOPICS
 from local.bench.figures import Table, judge, milliseconds, percentile
 from local.cloud.database import Database
 from local.cloud.options import CloudOptions
-from oria_runtime.catalog.fusion import Fusion
 from oria_runtime.catalog.job_search import match_jobs
 from oria_runtime.catalog.opportunity_search import OpportunityFilters, search_opportunities
 from oria_runtime.catalog.search import TrainingFilters, search_trainings
@@ -24,7 +24,6 @@ from oria_runtime.db.pool import Connection, Pool, TenantDatabase, create_pool
 
 WARMING, SAMPLES = 10, 60
 AIM_MS = 150
-FUSION = Fusion(k=60, lexical_weight=1.0, vector_weight=1.0, depth=50)
 LIMIT = 10
 TITLES = 5
 ANY_TRAINING, ANY_OPPORTUNITY = TrainingFilters(), OpportunityFilters()

@@ -236,6 +236,9 @@ end $$;
 -- that the index needs no more than sqrt(k n) rows, unless the filters and the question point to different corners: at
 -- twice as many it gives up, and the search is exact after all (with distances materialized, or the planner might
 -- order by the index that was just given up). 2,000 rows take some 25 ms.
+--
+-- Which of the two is a search's own decision, so searches by vector turn sorting off (enable_sort): the planner's costs
+-- leave out that every vector is stored apart from its row, and it sorted 7,200 skills in 25 ms that the index has in one.
 create function exact_rows(searched regclass, wanted int) returns int
 language sql stable parallel safe
 return (
@@ -347,6 +350,7 @@ language plpgsql stable security definer
 set search_path = {schema}, pg_temp
 set hnsw.iterative_scan = 'strict_order'
 set hnsw.max_scan_tuples = 20000
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare

@@ -34,6 +34,7 @@ language plpgsql stable security definer
 set search_path = {schema}, pg_temp
 set hnsw.iterative_scan = 'strict_order'
 set hnsw.max_scan_tuples = 20000
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
