@@ -30,7 +30,6 @@ from local.offline_model.phrases import (
     ABOUT_MORE,
     TEXTS,
     Language,
-    asks,
     asks_more,
     find_duration_text,
     find_durations,
@@ -49,7 +48,8 @@ from local.offline_model.schema_fields import (
     resolve,
     walk_lists,
 )
-from local.offline_model.sentences import list_words, split_sentences, unique
+from local.offline_model.sentences import unique
+from local.offline_model.statements import is_kept_list, revise
 from local.offline_model.values import NamedValues
 
 FITTING = 0.34
@@ -62,12 +62,6 @@ LENGTH = re.compile(r"how long|duration", re.IGNORECASE)
 QUESTION = re.compile(r"question", re.IGNORECASE)
 # What the person has said is not asked of them.
 PERSONS = re.compile(r"user_|person_")
-RETRACTING = re.compile(
-    r"\b(?:forget|no longer|not .* any ?more|remove|delete|oublie\w*|ne .* plus|supprime\w*|"
-    r"olvida\w*|ya no|borra\w*)\b",
-    re.IGNORECASE,
-)
-OWN = re.compile(r"\b(?:i|i'm|my|me|je|j'\w+|mon|ma|mes|moi|yo|mi|mis|me)\b", re.IGNORECASE)
 
 
 class Filler:
@@ -290,23 +284,9 @@ class Filler:
     def _fill_texts(self, field: Field, found: Sequence[Any], low: int) -> list[str]:
         """A list of texts: the one of that name kept up to date with what the person says, or copied."""
         kept = [text for record in found for text in list(list_strings(record))[:1]]
-        if self._is_kept_list(field):
-            return self._revise(kept)
+        if is_kept_list(field, self._evidence.data):
+            return revise(kept, self._evidence.latest, self._embedder)
         return kept or self._named.find_values(field) or [self._evidence.request] * max(low, int(self._eager))
-
-    def _is_kept_list(self, field: Field) -> bool:
-        """Whether the list is one of statements that the data already holds by a similar name."""
-        last = list_words(humanize(field.name))[-1:]
-        lists = [key for key, value in self._evidence.data.items() if isinstance(value, list)]
-        return any(last and last == list_words(humanize(key))[-1:] for key in lists)
-
-    def _revise(self, kept: Sequence[str]) -> list[str]:
-        """The list without what the person takes back, with what they say of themselves."""
-        said = [sentence for sentence in split_sentences(self._evidence.latest) if OWN.search(sentence)]
-        taken_back = [sentence for sentence in said if RETRACTING.search(sentence)]
-        left = [text for text in kept if self._embedder.closest([text], taken_back) < LIST_FITTING]
-        new = [text for text in said if text not in taken_back and not asks(text)]
-        return unique([*left, *new])
 
     def _find_list(self, field: Field) -> list[Any]:
         """The list in the data whose key is closest to the field's name; a record has its own lists or none."""
