@@ -21,6 +21,4 @@ alter table simulations enable row level security;
 alter table simulations force row level security;
 create policy simulations_tenant on simulations to {app}
     using (tenant_id = nullif(current_setting('app.tenant', true), '')::uuid);
-create policy simulations_cross on simulations for select to {cross} using (true);
 grant select, insert, update, delete on simulations to {app};
-grant select on simulations to {cross};
