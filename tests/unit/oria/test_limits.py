@@ -79,7 +79,7 @@ def test_every_embedding_of_a_tool_has_a_deadline() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "embed"
     ]
-    assert len(found) >= 6
+    assert {name for name, _ in found} >= {"embeddings.py", "get_objective_tool.py", "retrieval.py"}
     assert [name for name, keywords in found if "timeout" not in keywords] == []
 
 
