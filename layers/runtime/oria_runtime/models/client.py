@@ -18,7 +18,13 @@ from pydantic import BaseModel
 
 from oria_runtime.errors import ConfigurationError
 from oria_runtime.models.errors import DecisionUnavailableError, ModelError, ModelTimeoutError
-from oria_runtime.models.profiles import ResolvedModel, ResolvedProfile, resolve_embedding, resolve_profile
+from oria_runtime.models.profiles import (
+    ResolvedModel,
+    ResolvedProfile,
+    read_address,
+    resolve_embedding,
+    resolve_profile,
+)
 from oria_runtime.models.providers import Endpoint, read_endpoint
 from oria_runtime.models.usage import Usage
 from oria_runtime.settings import ModelSettings
@@ -47,6 +53,7 @@ class Models:
     ) -> None:
         self.profiles = profiles
         self.embedding_model = embedding.model
+        self.embedding_address = embedding.as_address()
         self.usage = Usage()
         self._embedding = embedding
         self._environ = environ
@@ -163,14 +170,20 @@ class Models:
         texts: Sequence[str],
         *,
         timeout: float | None = None,  # noqa: ASYNC109
+        address: Mapping[str, Any] | None = None,
     ) -> list[list[float]]:
-        """One vector of 512 finite numbers for each text, in order. Raises ModelError subclasses."""
+        """One vector of 512 finite numbers for each text, in order.
+
+        `address` names another model than the tenant's, as `embedding_address` wrote it when it was the tenant's.
+        Raises ModelError subclasses; ConfigurationError when nobody says where the model is served.
+        """
         from oria_runtime.models.embeddings import embed_texts
 
         if not texts:
             return []
+        model = self._embedding if address is None else read_address(address)
         async with deadline(timeout):
-            return await embed_texts(self._embedding, self._locate(self._embedding), self.usage, texts)
+            return await embed_texts(model, self._locate(model), self.usage, texts)
 
 
 def read_chosen(decision: "Decision") -> str:

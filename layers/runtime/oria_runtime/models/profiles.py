@@ -5,7 +5,9 @@ langchain-openai and langchain-anthropic, except for Decisions, which that data 
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from oria_runtime.models.prices import Price
 from oria_runtime.settings import ModelSettings
@@ -28,6 +30,11 @@ class ResolvedModel:
     def name_served(self, served: str | None) -> str:
         """The model that an answer is charged as. Azure may name the deployment, which has no price."""
         return self.model if served in {None, "", self.deployment} else str(served)
+
+    def as_address(self) -> dict[str, Any]:
+        """JSON from which `read_address` makes the same model: an index of vectors keeps it, because what the tenant
+        configures may be another model already."""
+        return {field: value for field, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +80,12 @@ def resolve_embedding(settings: ModelSettings, config: TenantConfig) -> Resolved
         embedding.base_url,
         read_price(embedding.price),
     )
+
+
+def read_address(address: Mapping[str, Any]) -> ResolvedModel:
+    """The model of `ResolvedModel.as_address`."""
+    price = address.get("price")
+    return ResolvedModel(**{**address, "price": price and Price(**price)})
 
 
 def read_model(address: ModelAddress, default: str) -> str:
