@@ -1,0 +1,1 @@
+"""What a document says: its sections, links and title, out of the bytes that a location holds."""
