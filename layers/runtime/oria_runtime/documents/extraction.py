@@ -44,17 +44,19 @@ async def extract(data: bytes, claims: Claims, limits: ExtractionLimits | None =
     if len(data) > limits.bytes:
         raise ExtractionError("too_large", f"The document is larger than {limits.bytes} bytes.")
     media_type = find_format(data, claims)
-    answer = await run_worker(data, media_type, limits)
-    if "reason" in answer:
-        raise ExtractionError(answer["reason"], answer["detail"])
-    return Extracted(media_type, **answer["reading"])
+    return Extracted(media_type, **await run_worker(data, {"media_type": media_type}, limits))
 
 
-async def run_worker(data: bytes, media_type: str, limits: ExtractionLimits) -> dict[str, Any]:
-    """The worker's answer. Raises ExtractionError(`too_complex`) when it had to be killed."""
-    head = json.dumps({"media_type": media_type, "limits": asdict(limits)}).encode()
+async def run_worker(
+    data: bytes, about: Mapping[str, Any], limits: ExtractionLimits, *, module: str = WORKER
+) -> dict[str, Any]:
+    """The reading of a worker process, `module`, which is told `about` the data.
+
+    Raises ExtractionError: the worker's own, or `too_complex` when it had to be killed.
+    """
+    head = json.dumps({**about, "limits": asdict(limits)}).encode()
     # -S: the paths come from here, site would only cost time.
-    command = (sys.executable, "-S", "-B", "-m", WORKER)
+    command = (sys.executable, "-S", "-B", "-m", module)
     worker = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=make_environ())
     try:
         async with asyncio.timeout(limits.seconds):
@@ -69,7 +71,10 @@ async def run_worker(data: bytes, media_type: str, limits: ExtractionLimits) -> 
     if worker.returncode:
         raise ConfigurationError(f"the document reader ended with status {worker.returncode}")
     answer: dict[str, Any] = json.loads(output)
-    return answer
+    if "reason" in answer:
+        raise ExtractionError(answer["reason"], answer["detail"])
+    reading: dict[str, Any] = answer["reading"]
+    return reading
 
 
 def make_environ() -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Reading the text out of bytes, one reader for each format. Runs only inside the worker process: see `worker`."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
@@ -40,7 +41,22 @@ class Reading:
     warnings: Sequence[Mapping[str, Any]] = ()
 
 
+@dataclass(frozen=True)
+class Pages:
+    """The text of each page, empty where there is none; `warnings` as in Reading."""
+
+    texts: Sequence[str]
+    title: str | None
+    warnings: Sequence[Mapping[str, Any]]
+
+
 def read_pdf(data: bytes, limits: ExtractionLimits) -> Reading:
+    """The text layer of a PDF in one text."""
+    pages = read_pages(data, limits)
+    return Reading("\n\n".join(filter(None, pages.texts)), len(pages.texts), pages.title, pages.warnings)
+
+
+def read_pages(data: bytes, limits: ExtractionLimits) -> Pages:
     """The text layer of a PDF, page by page. A page that shows pictures and no text is a scan: it is warned of."""
     from pypdf import PdfReader
 
@@ -62,9 +78,8 @@ def read_pdf(data: bytes, limits: ExtractionLimits) -> Reading:
         if not text:
             check_content(page)
             scanned += [number] if has_picture(page) else []
-    title = read_pdf_title(reader)
     warnings = [{"code": "pages_without_text", "pages": scanned}] if scanned else []
-    return Reading("\n\n".join(filter(None, texts)), count, title, warnings)
+    return Pages(texts, read_pdf_title(reader), warnings)
 
 
 def read_pdf_title(reader: Any) -> str | None:
@@ -97,15 +112,20 @@ def read_docx(data: bytes, limits: ExtractionLimits) -> Reading:
     """The paragraphs and table cells of a Word document, in order. It has no pages before it is laid out."""
     import mammoth
 
+    title = check_docx(data, limits)
+    text = mammoth.extract_raw_text(BytesIO(data)).value
+    return Reading(re.sub(r"\n{3,}", "\n\n", text), None, title)
+
+
+def check_docx(data: bytes, limits: ExtractionLimits) -> str | None:
+    """The title in a Word document's properties. Raises ExtractionError for what is none or expands too far."""
     with ZipFile(BytesIO(data)) as archive:
         expanded = sum(entry.file_size for entry in archive.infolist())
         if expanded > limits.expanded:
             raise ExtractionError("too_complex", f"The document expands to more than {limits.expanded} bytes.")
         if "word/document.xml" not in archive.namelist():
             raise ExtractionError("broken", "The Word document has no main part.")
-        title = read_docx_title(archive)
-    text = mammoth.extract_raw_text(BytesIO(data)).value
-    return Reading(re.sub(r"\n{3,}", "\n\n", text), None, title)
+        return read_docx_title(archive)
 
 
 def read_docx_title(archive: ZipFile) -> str | None:
@@ -127,9 +147,14 @@ def read_markdown(data: bytes, limits: ExtractionLimits) -> Reading:
 def read_text(data: bytes, _: ExtractionLimits) -> Reading:
     """Text by its byte order mark, else as UTF-8, else in the encoding that a detector finds."""
     text = decode(data)
+    check_text(text)
+    return Reading(text)
+
+
+def check_text(text: str) -> None:
+    """Raises ExtractionError(`not_text`) for a binary file that some encoding happened to decode."""
     if len(CONTROLS.findall(text)) > len(text) * CONTROLS_SHARE:
         raise ExtractionError("not_text", "The file is not text.")
-    return Reading(text)
 
 
 def decode(data: bytes) -> str:
@@ -158,8 +183,21 @@ READERS: Mapping[str, Callable[[bytes, ExtractionLimits], Reading]] = {
 
 def read(data: bytes, media_type: str, limits: ExtractionLimits) -> Reading:
     """The cleaned text of a document. Raises ExtractionError."""
-    try:
+    with library_errors():
         reading = READERS[media_type](data, limits)
+    text = clean_text(reading.text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    if not text:
+        raise describe_emptiness(reading.warnings)
+    check_length(len(text), limits)
+    title = " ".join(clean_text(reading.title or "").split())[:TITLE_CHARACTERS]
+    return Reading(text, reading.pages, title or None, reading.warnings)
+
+
+@contextmanager
+def library_errors() -> Iterator[None]:
+    """What pypdf, mammoth and the standard library raise, as ExtractionError."""
+    try:
+        yield
     except (ExtractionError, MemoryError):
         raise
     except (BadZipFile, ParseError) as error:
@@ -167,13 +205,12 @@ def read(data: bytes, media_type: str, limits: ExtractionLimits) -> Reading:
     except Exception as error:
         # pypdf and mammoth meet a damaged file with whatever their next line raises.
         raise describe_failure(error) from error
-    text = clean_text(reading.text.replace("\r\n", "\n").replace("\r", "\n")).strip()
-    if not text:
-        scanned = " It seems to be a scan." if reading.warnings else ""
-        raise ExtractionError("no_text", f"The document has no text that could be read.{scanned}")
-    check_length(len(text), limits)
-    title = " ".join(clean_text(reading.title or "").split())[:TITLE_CHARACTERS]
-    return Reading(text, reading.pages, title or None, reading.warnings)
+
+
+def describe_emptiness(warnings: Sequence[Mapping[str, Any]]) -> ExtractionError:
+    """The error of a document without text; one that was warned of has pictures of it."""
+    scanned = " It seems to be a scan." if warnings else ""
+    return ExtractionError("no_text", f"The document has no text that could be read.{scanned}")
 
 
 def describe_failure(error: Exception) -> ExtractionError:
