@@ -1,0 +1,310 @@
+"""Documents and their chunks: finding them, and swapping one for its new version in one transaction.
+
+Whoever reads in between sees the whole old version or the whole new one. Everything here runs inside a transaction of
+the caller, which has checked its lease (`refresh.lease`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID, uuid5
+
+from psycopg.types.json import Jsonb
+
+from oria_runtime.db.pool import Connection
+from oria_runtime.db.text import clean_json, clean_text
+from oria_runtime.knowledge.indexes import Index
+from oria_runtime.knowledge.refresh.limits import GRACE_SECONDS, ROWS_PER_STATEMENT
+
+Status = Literal["indexed", "empty", "refused", "unreachable", "gone"]
+# A vector as Postgres reads it, or None for a chunk that the model refuses.
+Vectors = Mapping[UUID, Mapping[UUID, str | None]]
+
+FIND_DOCUMENT_SQL = """
+select id, location, title, etag, last_modified, body_hash, status, links, refresh_id
+from knowledge_documents where source_id = %(source)s and (location = %(location)s or id = (
+    select document_id from knowledge_aliases where source_id = %(source)s and location = %(location)s))
+order by location = %(location)s desc limit 1
+"""
+READ_EMBEDDED_SQL = """
+select chunk_id from knowledge_vectors where index_id = %(index)s and chunk_id = any(%(chunks)s)
+union all
+select chunk_id from knowledge_refusals where index_id = %(index)s and chunk_id = any(%(chunks)s)
+"""
+UPSERT_DOCUMENT_SQL = """
+insert into knowledge_documents as kept (id, tenant_id, source_id, location, title, language, media_type, etag,
+    last_modified, body_hash, status, reason, warnings, links, refresh_id)
+values (%(id)s, current_setting('app.tenant')::uuid, %(source)s, %(location)s, %(title)s, %(language)s, %(media_type)s,
+    %(etag)s, %(last_modified)s, %(body_hash)s, %(status)s, %(reason)s, %(warnings)s, %(links)s, %(refresh)s)
+on conflict (id) do update set title = excluded.title, language = excluded.language, media_type = excluded.media_type,
+    etag = excluded.etag, last_modified = excluded.last_modified, body_hash = excluded.body_hash,
+    status = excluded.status, reason = excluded.reason, warnings = excluded.warnings, links = excluded.links,
+    refresh_id = excluded.refresh_id, missing_since = null, checked_at = now(), changed_at = now()
+"""
+DELETE_OTHER_CHUNKS_SQL = "delete from knowledge_chunks where document_id = %s and id <> all(%s)"
+UPSERT_CHUNKS_SQL = """
+insert into knowledge_chunks as kept (id, tenant_id, document_id, ordinal, path, anchor, content, language)
+select id, current_setting('app.tenant')::uuid, %s, ordinal, path, anchor, content, %s
+from jsonb_to_recordset(%s) as given (id uuid, ordinal int, path text[], anchor text, content text)
+on conflict (id) do update set ordinal = excluded.ordinal, anchor = excluded.anchor, language = excluded.language
+    where (kept.ordinal, kept.anchor, kept.language) is distinct from (
+        excluded.ordinal, excluded.anchor, excluded.language)
+"""
+DELETE_REFUSALS_SQL = "delete from knowledge_refusals where index_id = %s and chunk_id = any(%s)"
+DELETE_VECTORS_SQL = "delete from knowledge_vectors where index_id = %s and chunk_id = any(%s)"
+INSERT_VECTORS_SQL = """
+insert into knowledge_vectors (index_id, chunk_id, tenant_id, embedding)
+select %s, chunk, current_setting('app.tenant')::uuid, embedding::public.halfvec
+from unnest(%s::uuid[], %s::text[]) as given (chunk, embedding)
+on conflict (index_id, chunk_id) do update set embedding = excluded.embedding
+"""
+INSERT_REFUSALS_SQL = """
+insert into knowledge_refusals (index_id, chunk_id, tenant_id)
+select %s, chunk, current_setting('app.tenant')::uuid from unnest(%s::uuid[]) as given (chunk)
+on conflict do nothing
+"""
+# A location that became another's alias holds no document of its own any more.
+DELETE_MERGED_SQL = """
+delete from knowledge_documents where source_id = %s and location = any(%s) and id <> %s
+"""
+UPSERT_ALIASES_SQL = """
+insert into knowledge_aliases (source_id, tenant_id, location, document_id)
+select %s, current_setting('app.tenant')::uuid, location, %s from unnest(%s::text[]) as given (location)
+on conflict (source_id, location) do update set document_id = excluded.document_id
+"""
+DELETE_ALIAS_SQL = "delete from knowledge_aliases where source_id = %s and location = %s"
+# Validators are those of the version that is indexed: where they still hold, it is the current one.
+CONFIRM_DOCUMENT_SQL = """
+update knowledge_documents set status = 'indexed', reason = null, missing_since = null, checked_at = now(),
+    refresh_id = %(refresh)s, etag = coalesce(%(etag)s, etag),
+    last_modified = coalesce(%(last_modified)s, last_modified)
+where id = %(id)s
+"""
+FAIL_DOCUMENT_SQL = """
+insert into knowledge_documents as kept (id, tenant_id, source_id, location, status, reason, refresh_id)
+values (%(id)s, current_setting('app.tenant')::uuid, %(source)s, %(location)s, %(status)s, %(reason)s, %(refresh)s)
+on conflict (id) do update set status = excluded.status, reason = excluded.reason, refresh_id = excluded.refresh_id,
+    checked_at = now(), missing_since = null,
+    etag = case when %(judged)s then null else kept.etag end,
+    last_modified = case when %(judged)s then null else kept.last_modified end,
+    body_hash = case when %(judged)s then null else kept.body_hash end
+"""
+MISS_DOCUMENT_SQL = """
+update knowledge_documents set reason = 'gone', missing_since = coalesce(missing_since, now()), checked_at = now()
+where source_id = %s and location = %s and status <> 'gone'
+"""
+MISS_UNLISTED_SQL = """
+update knowledge_documents set missing_since = coalesce(missing_since, now()),
+    reason = case when missing_since is not null and reason = 'gone' then reason else 'unlisted' end
+where source_id = %(source)s and refresh_id is distinct from %(refresh)s and status <> 'gone'
+"""
+READ_OVERDUE_SQL = f"""
+select id from knowledge_documents
+where source_id = %(source)s and refresh_id is distinct from %(refresh)s and status <> 'gone'
+    and missing_since < now() - interval '{GRACE_SECONDS} seconds' and (reason = 'gone' or not %(partial)s)
+order by id limit %(most)s
+"""  # noqa: S608 - a constant
+BURY_DOCUMENTS_SQL = """
+update knowledge_documents set status = 'gone', etag = null, last_modified = null, body_hash = null, links = '[]',
+    changed_at = now()
+where id = any(%s)
+"""
+DELETE_CHUNKS_SQL = "delete from knowledge_chunks where document_id = any(%s)"
+
+
+@dataclass(frozen=True)
+class RefreshKey:
+    """The refresh that writes, and its source."""
+
+    source_id: UUID
+    refresh_id: UUID
+
+
+@dataclass(frozen=True)
+class Document:
+    """A stored document. Validators and hash are those of the version that is indexed, None when a later one is not;
+    `links` are locations. `refresh_id` is the last refresh that met it."""
+
+    id: UUID
+    location: str
+    title: str | None
+    etag: str | None
+    last_modified: str | None
+    body_hash: str | None
+    status: Status
+    links: Sequence[str]
+    refresh_id: UUID | None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of a version: what is indexed of it, and where it stands."""
+
+    id: UUID
+    path: tuple[str, ...]
+    anchor: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """A document as it was just read: what a swap puts in the place of the old one."""
+
+    location: str
+    title: str | None
+    language: str | None
+    media_type: str
+    etag: str | None
+    last_modified: str | None
+    body_hash: str | None
+    status: Status
+    reason: str | None = None
+    warnings: Sequence[Mapping[str, Any]] = ()
+    links: Sequence[str] = ()
+    chunks: Sequence[Chunk] = field(default=(), repr=False)
+
+
+def derive_document_id(source_id: UUID, location: str) -> UUID:
+    """A document's id follows from where it is."""
+    return uuid5(source_id, location)
+
+
+async def find_document(connection: Connection, source_id: UUID, location: str) -> Document | None:
+    """The document at a location, or the one that the location is an alias of."""
+    cursor = await connection.execute(FIND_DOCUMENT_SQL, {"source": source_id, "location": location})
+    row = await cursor.fetchone()
+    return None if row is None else Document(**row)
+
+
+async def find_unembedded(connection: Connection, index: Index, chunks: Sequence[UUID]) -> set[UUID]:
+    """Those chunks that have no vector in an index, and were not refused one."""
+    cursor = await connection.execute(READ_EMBEDDED_SQL, {"index": index.id, "chunks": list(chunks)})
+    return set(chunks) - {row["chunk_id"] for row in await cursor.fetchall()}
+
+
+async def swap_document(connection: Connection, key: RefreshKey, version: Version, vectors: Vectors) -> UUID:
+    """Put a version in the place of the one before; answers the document's id.
+
+    `vectors` has, for each index, those of the chunks that had none; None marks a refused chunk.
+    """
+    document_id = derive_document_id(key.source_id, version.location)
+    async with connection.pipeline():
+        await connection.execute(UPSERT_DOCUMENT_SQL, _document_row(key, version))
+        await connection.execute(DELETE_OTHER_CHUNKS_SQL, (document_id, [chunk.id for chunk in version.chunks]))
+        for rows in _in_statements(_chunk_rows(version.chunks)):
+            await connection.execute(UPSERT_CHUNKS_SQL, (document_id, version.language, Jsonb(rows)))
+        for index_id, embedded in vectors.items():
+            await write_vectors(connection, index_id, embedded)
+    return document_id
+
+
+def _document_row(key: RefreshKey, version: Version) -> dict[str, Any]:
+    return {
+        "id": derive_document_id(key.source_id, version.location),
+        "source": key.source_id,
+        "refresh": key.refresh_id,
+        "location": version.location,
+        "title": None if version.title is None else clean_text(version.title),
+        "language": version.language,
+        "media_type": version.media_type,
+        "etag": version.etag,
+        "last_modified": version.last_modified,
+        "body_hash": version.body_hash,
+        "status": version.status,
+        "reason": version.reason,
+        "warnings": Jsonb(clean_json(version.warnings)),
+        "links": Jsonb(clean_json(version.links)),
+    }
+
+
+def _chunk_rows(chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(chunk.id),
+            "ordinal": ordinal,
+            "path": clean_json(chunk.path),
+            "anchor": None if chunk.anchor is None else clean_text(chunk.anchor),
+            "content": clean_text(chunk.text),
+        }
+        for ordinal, chunk in enumerate(chunks)
+    ]
+
+
+def _in_statements(rows: Sequence[Any]) -> list[Sequence[Any]]:
+    return [rows[start : start + ROWS_PER_STATEMENT] for start in range(0, len(rows), ROWS_PER_STATEMENT)]
+
+
+async def write_vectors(connection: Connection, index_id: UUID, embedded: Mapping[UUID, str | None]) -> None:
+    """Store vectors of chunks, and which chunks were refused one; what was known of them before is replaced."""
+    vectors = [(chunk, vector) for chunk, vector in embedded.items() if vector is not None]
+    refused = [chunk for chunk, vector in embedded.items() if vector is None]
+    if refused:
+        await connection.execute(DELETE_VECTORS_SQL, (index_id, refused))
+        await connection.execute(INSERT_REFUSALS_SQL, (index_id, refused))
+    if vectors:
+        await connection.execute(DELETE_REFUSALS_SQL, (index_id, [chunk for chunk, _ in vectors]))
+    for rows in _in_statements(vectors):
+        chunks, texts = zip(*rows, strict=True)
+        await connection.execute(INSERT_VECTORS_SQL, (index_id, list(chunks), list(texts)))
+
+
+async def record_aliases(
+    connection: Connection, source_id: UUID, document_id: UUID, location: str, aliases: Sequence[str]
+) -> int:
+    """Let other locations lead to the document at `location`; answers how many documents of their own that ended."""
+    await connection.execute(DELETE_ALIAS_SQL, (source_id, location))
+    if not aliases:
+        return 0
+    merged = await connection.execute(DELETE_MERGED_SQL, (source_id, list(aliases), document_id))
+    await connection.execute(UPSERT_ALIASES_SQL, (source_id, document_id, list(aliases)))
+    return merged.rowcount
+
+
+async def confirm_document(
+    connection: Connection, key: RefreshKey, document: Document, etag: str | None, last_modified: str | None
+) -> None:
+    """The indexed version is the current one; validators that came with that answer replace the stored ones."""
+    arguments = {"refresh": key.refresh_id, "id": document.id, "etag": etag, "last_modified": last_modified}
+    await connection.execute(CONFIRM_DOCUMENT_SQL, arguments)
+
+
+async def fail_document(
+    connection: Connection, key: RefreshKey, location: str, status: Status, reason: str, *, judged: bool = False
+) -> None:
+    """Say why there is no new version, and keep the old one.
+
+    `judged`: a new version was there and cannot be indexed, so that the stored validators must not be sent again.
+    """
+    arguments = {
+        "id": derive_document_id(key.source_id, location),
+        "source": key.source_id,
+        "refresh": key.refresh_id,
+        "location": location,
+        "status": status,
+        "reason": reason,
+        "judged": judged,
+    }
+    await connection.execute(FAIL_DOCUMENT_SQL, arguments)
+
+
+async def miss_document(connection: Connection, source_id: UUID, location: str) -> bool:
+    """The server says that a document is not there (any more): its grace begins. False when none was known."""
+    return (await connection.execute(MISS_DOCUMENT_SQL, (source_id, location))).rowcount > 0
+
+
+async def miss_unlisted(connection: Connection, key: RefreshKey) -> int:
+    """Begin the grace of every document that a whole refresh did not meet; answers how many are missing."""
+    arguments = {"source": key.source_id, "refresh": key.refresh_id}
+    return (await connection.execute(MISS_UNLISTED_SQL, arguments)).rowcount
+
+
+async def bury_overdue(connection: Connection, key: RefreshKey, *, partial: bool, most: int) -> int:
+    """Remove the passages of documents whose grace is over; answers how many, at most `most`. After a `partial` refresh
+    only those that the server denies: the others may be listed where it could not be read."""
+    arguments = {"source": key.source_id, "refresh": key.refresh_id, "partial": partial, "most": most}
+    rows = await (await connection.execute(READ_OVERDUE_SQL, arguments)).fetchall()
+    ids = [row["id"] for row in rows]
+    if ids:
+        await connection.execute(DELETE_CHUNKS_SQL, (ids,))
+        await connection.execute(BURY_DOCUMENTS_SQL, (ids,))
+    return len(ids)
