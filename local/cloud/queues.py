@@ -37,12 +37,23 @@ class QueuePoller:
         await self._tasks.cancel()
 
     async def _poll(self, source: QueueSourceSpec) -> None:
+        free = asyncio.Semaphore(source.concurrency)
         while True:
+            await free.acquire()
             messages = await self._aws.receive_messages(source.queue_arn, min(source.batch_size, 10))
             if messages:
-                await self._handle(source, messages)
+                self._tasks.start(self._handle_and_free(source, messages, free))
             else:
+                free.release()
                 await asyncio.sleep(self._poll_seconds)
+
+    async def _handle_and_free(
+        self, source: QueueSourceSpec, messages: Sequence[Mapping[str, Any]], free: asyncio.Semaphore
+    ) -> None:
+        try:
+            await self._handle(source, messages)
+        finally:
+            free.release()
 
     async def _handle(self, source: QueueSourceSpec, messages: Sequence[Mapping[str, Any]]) -> None:
         event = {"Records": [_build_record(source.queue_arn, message) for message in messages]}

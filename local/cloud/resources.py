@@ -74,12 +74,13 @@ class ScheduleSpec:
 
 @dataclass(frozen=True)
 class QueueSourceSpec:
-    """An SQS event source of a function."""
+    """An SQS event source of a function. `concurrency` batches are handled at once; Lambda starts with five."""
 
     queue_arn: str
     function_arn: str
     batch_size: int = 10
     partial_failures: bool = False
+    concurrency: int = 5
 
 
 @dataclass(frozen=True)

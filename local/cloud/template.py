@@ -123,8 +123,13 @@ class Template:
 
     def _read_queue_sources(self, functions: Mapping[str, FunctionSpec]) -> Iterator[QueueSourceSpec]:
         for function, _, event in self._function_events("SQS"):
-            partial = "ReportBatchItemFailures" in event.get("FunctionResponseTypes", [])
-            yield QueueSourceSpec(event["Queue"], functions[function].arn, int(event.get("BatchSize", 10)), partial)
+            yield QueueSourceSpec(
+                event["Queue"],
+                functions[function].arn,
+                batch_size=int(event.get("BatchSize", QueueSourceSpec.batch_size)),
+                partial_failures="ReportBatchItemFailures" in event.get("FunctionResponseTypes", []),
+                concurrency=int(event.get("ScalingConfig", {}).get("MaximumConcurrency", QueueSourceSpec.concurrency)),
+            )
 
     def _read_api(self, by_arn: Mapping[str, str]) -> ApiSpec:
         shortcuts = []

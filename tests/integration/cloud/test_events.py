@@ -101,6 +101,15 @@ async def test_a_queue_feeds_its_function_and_redrives_what_fails(cloud: LocalCl
     assert bodies.count("bad") == 2
 
 
+async def test_batches_of_a_queue_are_handled_beside_each_other_and_none_before_its_delay(cloud: LocalCloud) -> None:
+    queue = "arn:aws:sqs:eu-central-1:123456789012:oria-Meetings"
+    url = cloud.aws.queue_url(queue)
+    await cloud.aws.call("sqs", "SendMessage", QueueUrl=url, MessageBody="later", DelaySeconds=1)
+    await cloud.aws.send_message(queue, "now")
+    met = await wait_for_notes(cloud.options.data / "meetings", 2)
+    assert met == [{"body": "now"}, {"body": "later"}]
+
+
 async def test_a_schedule_invokes_its_function(tmp_path: Path) -> None:
     options = build_options(tmp_path, schedules=True, rates={"Tick": 0.2})
     async with LocalCloud(options):

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -12,11 +11,14 @@ import pytest_asyncio
 from local.cloud.folder_server import FolderServer
 from local.cloud.http_server import PortInUseError
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 PAGE = "<!doctype html><title>Travel &amp; expenses</title><h1>Travel</h1>"
 
 
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[FolderServer]:
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[FolderServer]:
+    tmp_path = tmp_path_factory.mktemp("served")
     folder = tmp_path / "company"
     (folder / "fr" / "more").mkdir(parents=True)
     (folder / "leave.md").write_text("# Annual leave\n\nThirty days.\n")
@@ -39,7 +41,7 @@ async def server(tmp_path: Path) -> AsyncIterator[FolderServer]:
     await server.close()
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def client(server: FolderServer) -> AsyncIterator[httpx2.AsyncClient]:
     async with httpx2.AsyncClient(base_url=server.url) as client:
         yield client
