@@ -1,16 +1,18 @@
-"""Every bound of reading and chunking, in one table with its reasons."""
+"""The bounds of reading, with their reasons.
+
+A document that is more than this fails with a reason, and its old version stays: half a policy is worse than none.
+"""
 
 from dataclasses import dataclass
 
+from oria_runtime.documents.limits import ExtractionLimits
+
 
 @dataclass(frozen=True)
-class ContentLimits:
-    """What reading one document may cost. `seconds` is wall clock, and of processor time; `memory` is the address space
-    of the process that reads what is not harmless; `expanded` are bytes after decompression."""
+class ContentLimits(ExtractionLimits):
+    """What reading one document may cost, in the words of ExtractionLimits; a knowledge document is never shown whole
+    to a model, so that it may be longer. `links`: sitemaps aside, no page of a handbook has a thousand."""
 
     pages: int = 1_000
     characters: int = 1_000_000
     links: int = 1_000
-    expanded: int = 100_000_000
-    memory: int = 640_000_000
-    seconds: int = 15

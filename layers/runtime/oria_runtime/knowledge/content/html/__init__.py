@@ -1,0 +1,1 @@
+"""Web pages: the parsed page, its main part, its sections, links and what its head says."""
