@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
+from uuid import UUID
 
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from oria_runtime.db.pool import Connection
+
+Id = TypeVar("Id", str, UUID)
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,18 @@ class Fusion:
     depth: int
 
 
-def fuse(lists: Sequence[tuple[float, Sequence[str]]], *, k: int) -> list[str]:
+def fuse(lists: Sequence[tuple[float, Sequence[Id]]], *, k: int) -> list[Id]:
     """The ids of weighted ranked lists in one order: by fused score, and by id where scores are equal."""
-    scores: dict[str, float] = {}
+    return list(fuse_scores(lists, k=k))
+
+
+def fuse_scores(lists: Sequence[tuple[float, Sequence[Id]]], *, k: int) -> dict[Id, float]:
+    """The same with their scores."""
+    scores: dict[Id, float] = {}
     for weight, ids in lists:
         for rank, row_id in enumerate(ids, start=1):
             scores[row_id] = scores.get(row_id, 0.0) + weight / (k + rank)
-    return sorted(scores, key=lambda row_id: (-scores[row_id], row_id))
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 async def fetch_ranked(connection: Connection, query: LiteralString, parameters: Mapping[str, Any]) -> list[str]:

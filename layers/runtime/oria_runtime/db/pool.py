@@ -31,7 +31,7 @@ CONNECTION_ARGUMENTS: dict[str, Any] = {
 }
 CHECK_SECONDS = 1.0
 
-BEGIN_SQL = sql.SQL("begin; select set_config('app.tenant', {}, true)")
+BEGIN_SQL = sql.SQL("begin isolation level {}; select set_config('app.tenant', {}, true)")
 
 
 async def check_connection(connection: Connection) -> None:
@@ -63,11 +63,13 @@ class TenantDatabase:
         self.tenant_id = tenant_id
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
-        """A connection inside a transaction under the tenant's row-level security."""
+    async def transaction(self, *, snapshot: bool = False) -> AsyncIterator[Connection]:
+        """A connection inside a transaction under the tenant's row-level security. With `snapshot` all of its
+        statements see the database as it was at the first one."""
         if self.pool.closed:
             await self.pool.open()
         async with self.pool.connection() as connection:
             # One round trip; the pool's context commits, or rolls back when something was raised.
-            await connection.execute(BEGIN_SQL.format(sql.Literal(str(self.tenant_id))))
+            isolation = sql.SQL("repeatable read" if snapshot else "read committed")
+            await connection.execute(BEGIN_SQL.format(isolation, sql.Literal(str(self.tenant_id))))
             yield connection

@@ -1,12 +1,16 @@
 """What searches of the knowledge found, day by day: for the administrator's metrics. No question is kept."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
 from oria_runtime.db.pool import Connection
 
+WRITE_QUERY_SQL = """
+insert into knowledge_queries (tenant_id, milliseconds, by_text, by_vector, passages, source_ids)
+values (current_setting('app.tenant')::uuid, %s, %s, %s, %s, %s)
+"""
 READ_DAYS_SQL = """
 select (at at time zone 'UTC')::date as day, count(*) as queries, count(*) filter (where passages = 0) as empty,
     count(*) filter (where by_vector is null) as text_only,
@@ -38,6 +42,20 @@ class QueryDay:
     median_milliseconds: float
     p95_milliseconds: float
     hits: Mapping[UUID, int]
+
+
+async def write_query(
+    connection: Connection,
+    *,
+    milliseconds: float,
+    by_text: int,
+    by_vector: int | None,
+    passages: int,
+    source_ids: Collection[UUID],
+) -> None:
+    """Count a search: the hits of each list (`by_vector` None: not embedded), its passages and where they come from."""
+    values = (milliseconds, by_text, by_vector, passages, list(source_ids))
+    await connection.execute(WRITE_QUERY_SQL, values)
 
 
 async def read_query_metrics(connection: Connection, since: datetime) -> list[QueryDay]:
