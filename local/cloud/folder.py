@@ -24,9 +24,10 @@ MEDIA_TYPES = {
 TITLE_BYTES = 4096
 MARKDOWN_TITLES = (re.compile(r"\A---\n(?:.*\n)*?title: *(.+)\n(?:.*\n)*?---\n"), re.compile(r"^# +(.+?) *#*$", re.M))
 HTML_TITLES = (re.compile(r"<title[^>]*>(.+?)</title>", re.I | re.S), re.compile(r"<h1[^>]*>(.+?)</h1>", re.I | re.S))
+# Followed, not indexed: a list of titles answers no question.
 PAGE = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>{title}</title></head>
+<head><meta charset="utf-8"><meta name="robots" content="noindex"><title>{title}</title></head>
 <body>
 <h1>{title}</h1>
 {lists}
