@@ -1,0 +1,1 @@
+"""Knowledge of a tenant: sources, refreshes, content, the index and its search."""
