@@ -74,11 +74,30 @@ def test_a_migration_is_tried_once_per_deploy(stack: Stack) -> None:
     assert stack.invoke_config(Target("MigrateFunction"))["MaximumRetryAttempts"] == 0
 
 
-def test_sweep_runs_every_minute_and_is_not_retried(stack: Stack) -> None:
-    (schedule,) = stack.of_type("AWS::Scheduler::Schedule").values()
-    assert schedule["ScheduleExpression"] == "rate(1 minute)"
-    config = stack.invoke_config(stack.target(schedule["Target"]["Arn"]))
-    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
+def test_sweep_runs_every_minute(stack: Stack) -> None:
+    assert read_schedules(stack)["SweepFunction"] == "rate(1 minute)"
+
+
+def test_what_is_due_is_looked_for_every_five_minutes(stack: Stack) -> None:
+    assert read_schedules(stack)["RefreshDueFunction"] == "rate(5 minutes)"
+
+
+def test_schedules_are_not_retried_because_they_come_again(stack: Stack) -> None:
+    for schedule in stack.of_type("AWS::Scheduler::Schedule").values():
+        config = stack.invoke_config(stack.target(schedule["Target"]["Arn"]))
+        assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
+
+
+def test_the_refresh_queue_gives_one_message_at_a_time_to_few_workers_and_keeps_what_fails_three_times(
+    stack: Stack,
+) -> None:
+    (mapping,) = stack.of_type("AWS::Lambda::EventSourceMapping").values()
+    assert mapping["BatchSize"] == 1
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "RefreshConcurrency"}}
+    redrive = stack.of_type("AWS::SQS::Queue")["RefreshQueue"]["RedrivePolicy"]
+    assert redrive["maxReceiveCount"] == 3
+    assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["RefreshDeadLetterQueue", "Arn"]}
 
 
 def test_queues_hide_a_message_for_six_timeouts_of_their_consumer(stack: Stack) -> None:
@@ -95,7 +114,7 @@ def test_dead_letters_are_kept_two_weeks_and_encrypted(stack: Stack) -> None:
         assert queue["SqsManagedSseEnabled"] is True, name
 
 
-@pytest.mark.parametrize("queue", ["BusDeadLetterQueue", "TurnFailedDeadLetterQueue"])
+@pytest.mark.parametrize("queue", ["BusDeadLetterQueue", "TurnFailedDeadLetterQueue", "RefreshDeadLetterQueue"])
 def test_a_dead_letter_raises_an_alarm(stack: Stack, queue: str) -> None:
     dimension = {"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}
     alarms = stack.of_type("AWS::CloudWatch::Alarm").values()
@@ -117,6 +136,12 @@ def test_failing_turns_raise_an_alarm(stack: Stack, assistant: str) -> None:
 def test_alarms_tell_somebody(stack: Stack) -> None:
     for name, alarm in stack.of_type("AWS::CloudWatch::Alarm").items():
         assert alarm["AlarmActions"] == [{"Ref": "Alarms"}], name
+
+
+def read_schedules(stack: Stack) -> dict[str, str]:
+    """The expression of each function's schedule."""
+    schedules = stack.of_type("AWS::Scheduler::Schedule").values()
+    return {stack.target(schedule["Target"]["Arn"]).function: schedule["ScheduleExpression"] for schedule in schedules}
 
 
 def accepts_from_events(stack: Stack, queue: str) -> bool:

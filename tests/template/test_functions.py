@@ -23,6 +23,8 @@ TIMEOUTS = {
     "MemoryFunction": policy.MEMORY_SECONDS,
     "TurnFailedFunction": 30,
     "SweepFunction": 60,
+    "RefreshDueFunction": 60,
+    "RefreshSourceFunction": 300,
     "MigrateFunction": 300,
 }
 RESERVED = {

@@ -40,6 +40,8 @@ LATE: Mapping[str, tuple[str, ...]] = {
     "memory": ("langgraph.store.postgres.aio", "langchain_openai", "graph.oria.memory"),
     "turn_failed": ("graph.registry",),
     "sweep": ("graph.registry",),
+    "refresh_due": (),
+    "refresh_source": ("eld", "langchain_openai", "oria_runtime.documents.readers", *READERS),
     "migrate": ("alembic.command", "sqlalchemy.dialects.postgresql.psycopg", "langgraph.store.postgres.aio"),
 }
 

@@ -15,6 +15,9 @@ PROVIDERS = ("OpenAiSecretArn", "AzureOpenAiSecretArn", "OvhSecretArn", "Compati
 MODEL = {("secretsmanager:GetSecretValue", name) for name in PROVIDERS} | TRACING
 PUBLISH = ("events:PutEvents", "Bus")
 SEAL, UNSEAL = ("kms:GenerateDataKey", "ContextKey"), ("kms:Decrypt", "ContextKey")
+ENQUEUE = ("sqs:SendMessage", "RefreshQueue")
+# Anthropic has no embeddings, and a refresh asks for nothing else.
+EMBEDDINGS = {("secretsmanager:GetSecretValue", name) for name in PROVIDERS if name != "AnthropicSecretArn"}
 UPLOADS = {(f"s3:{action}", "UploadsBucket") for action in ("GetObject", "PutObject", "DeleteObject", "ListBucket")}
 # A function takes five layers, and this one has two edges: HTTP and models.
 WITHOUT_LAYER = {("secretsmanager:GetSecretValue", name) for name in ("AnthropicSecretArn", "LangfuseSecretArn")}
@@ -31,10 +34,14 @@ ALLOWED = {
     "MemoryFunction": {DATABASE, REPORT} | MODEL,
     "TurnFailedFunction": {DATABASE, PUBLISH, ("sqs:SendMessage", "TurnFailedDeadLetterQueue")},
     "SweepFunction": {DATABASE, PUBLISH},
+    "RefreshDueFunction": {DATABASE, ENQUEUE},
+    "RefreshSourceFunction": {DATABASE, ENQUEUE} | EMBEDDINGS,
     "MigrateFunction": {OWNER, DATABASE},
 }
 # AWS grants these actions on "*" only, or a service's own log and trace actions by a managed policy.
 MANAGED = {"AWSLambdaBasicExecutionRole", "AWSXrayWriteOnlyAccess", "AWSLambdaVPCAccessExecutionRole"}
+# SAM adds it for an event source: receiving from a queue and deleting there.
+CONSUMER = {"RefreshSourceFunctionRole": {"AWSLambdaSQSQueueExecutionRole"}}
 
 
 def test_functions_may_do_what_the_table_says(stack: Stack) -> None:
@@ -54,7 +61,7 @@ def test_no_statement_is_about_everything(stack: Stack) -> None:
 def test_managed_policies_are_those_of_the_runtime(stack: Stack) -> None:
     for name, role in stack.of_type("AWS::IAM::Role").items():
         attached = {arn.rpartition("/")[2] for arn in role.get("ManagedPolicyArns", [])}
-        assert attached <= MANAGED, name
+        assert attached <= MANAGED | CONSUMER.get(name, set()), name
 
 
 def read_grants(stack: Stack, function: str) -> Iterator[tuple[str, str]]:

@@ -59,6 +59,9 @@ class Settings:
     public_base_url: str = ""
     cors_origins: tuple[str, ...] = ()
     uploads_bucket: str = ""
+    knowledge_bucket: str = ""
+    refresh_queue_url: str = ""
+    allow_loopback: bool = False
     models: ModelSettings = field(default_factory=ModelSettings)
 
     @classmethod
@@ -72,6 +75,9 @@ class Settings:
             public_base_url=environ.get("PUBLIC_BASE_URL", "").rstrip("/"),
             cors_origins=tuple(filter(None, environ.get("CORS_ORIGINS", "").replace(",", " ").split())),
             uploads_bucket=environ.get("UPLOADS_BUCKET", ""),
+            knowledge_bucket=environ.get("KNOWLEDGE_BUCKET", ""),
+            refresh_queue_url=environ.get("REFRESH_QUEUE_URL", ""),
+            allow_loopback=environ.get("KNOWLEDGE_LOOPBACK", "") == "true",
             models=ModelSettings.from_environ(environ),
         )
 

@@ -6,10 +6,11 @@ import pytest
 
 from local.packaging.requirements import ROOT
 from oria_runtime.errors import InvalidRequestError
+from oria_runtime.knowledge.refresh.messages import RefreshMessage
 from oria_runtime.turns.claim import StageEvent
 from oria_runtime.turns.failures import KILLED, FailureRecord
 from oria_runtime.turns.memory_runner import ApprovedEvent
-from tests.support.events import EVENTS, REQUEST_ID, TENANT_ID, TURN_ID, list_cases, load_event
+from tests.support.events import EVENTS, REQUEST_ID, SOURCE_ID, TENANT_ID, TURN_ID, list_cases, load_event
 from tests.support.template import read_source
 
 STAGES = ("gate", "supervisor", "specialist", "knowledge")
@@ -67,6 +68,29 @@ def test_failure_records_say_what_failed(case: str) -> None:
 def test_wrong_failure_records_are_refused(case: str) -> None:
     with pytest.raises(InvalidRequestError):
         FailureRecord.from_destination(load_event(case))
+
+
+@pytest.mark.parametrize("case", ["source", "duplicate"])
+def test_refresh_messages_name_a_source(case: str) -> None:
+    (record,) = load_event(f"refresh_source/{case}")["Records"]
+    message = RefreshMessage.from_body(record["body"])
+    assert (str(message.tenant_id), str(message.source_id), message.index_id) == (TENANT_ID, SOURCE_ID, None)
+    assert message.as_body() == record["body"]
+
+
+def test_refresh_messages_name_an_index_version() -> None:
+    (record,) = load_event("refresh_source/index")["Records"]
+    message = RefreshMessage.from_body(record["body"])
+    assert message.index_id is not None
+    assert message.source_id is None
+    assert message.as_body() == record["body"]
+
+
+@pytest.mark.parametrize("case", cases("refresh_source", wrong=True))
+def test_wrong_refresh_messages_are_refused(case: str) -> None:
+    (record,) = load_event(case)["Records"]
+    with pytest.raises(InvalidRequestError):
+        RefreshMessage.from_body(record["body"])
 
 
 def test_the_loader_puts_real_ids_into_an_event() -> None:

@@ -25,6 +25,11 @@ FORBIDDEN = {
     "MemoryFunction": {"openai", "langchain_openai", "langchain", "tiktoken", "langfuse"} | MIGRATION | HTTP | SDK,
     "TurnFailedFunction": GRAPH | MIGRATION | HTTP | SDK,
     "SweepFunction": GRAPH | MIGRATION | HTTP | SDK,
+    "RefreshDueFunction": GRAPH | MIGRATION | HTTP | SDK,
+    "RefreshSourceFunction": {"openai", "langchain_openai", "langchain", "langgraph", "langfuse", "pypdf"}
+    | MIGRATION
+    | HTTP
+    | SDK,
     "MigrateFunction": GRAPH | MIGRATION | HTTP | SDK,
 }
 # Imports a module with other distributions hidden, as if only the layers were there.

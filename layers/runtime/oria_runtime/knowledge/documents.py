@@ -14,32 +14,35 @@ from psycopg.types.json import Jsonb
 from oria_runtime.db.pool import Connection
 from oria_runtime.db.text import clean_json, clean_text
 from oria_runtime.knowledge.indexes import Index
-from oria_runtime.knowledge.refresh.limits import GRACE_SECONDS, ROWS_PER_STATEMENT
+from oria_runtime.knowledge.refresh.limits import FORGET_SECONDS, GRACE_SECONDS, ROWS_PER_STATEMENT
 
 Status = Literal["indexed", "empty", "refused", "unreachable", "gone"]
 # A vector as Postgres reads it, or None for a chunk that the model refuses.
 Vectors = Mapping[UUID, Mapping[UUID, str | None]]
 
 FIND_DOCUMENT_SQL = """
-select id, location, title, etag, last_modified, body_hash, status, links, refresh_id
+select id, location, title, served_from, etag, last_modified, body_hash, status, links, refresh_id
 from knowledge_documents where source_id = %(source)s and (location = %(location)s or id = (
     select document_id from knowledge_aliases where source_id = %(source)s and location = %(location)s))
 order by location = %(location)s desc limit 1
 """
+READ_CHUNKS_SQL = "select id from knowledge_chunks where document_id = %s"
 READ_EMBEDDED_SQL = """
-select chunk_id from knowledge_vectors where index_id = %(index)s and chunk_id = any(%(chunks)s)
+select chunk_id, false as refused from knowledge_vectors where index_id = %(index)s and chunk_id = any(%(chunks)s)
 union all
-select chunk_id from knowledge_refusals where index_id = %(index)s and chunk_id = any(%(chunks)s)
+select chunk_id, true from knowledge_refusals where index_id = %(index)s and chunk_id = any(%(chunks)s)
 """
 UPSERT_DOCUMENT_SQL = """
-insert into knowledge_documents as kept (id, tenant_id, source_id, location, title, language, media_type, etag,
-    last_modified, body_hash, status, reason, warnings, links, refresh_id)
+insert into knowledge_documents as kept (id, tenant_id, source_id, location, title, language, media_type, served_from,
+    etag, last_modified, body_hash, status, reason, warnings, links, refresh_id)
 values (%(id)s, current_setting('app.tenant')::uuid, %(source)s, %(location)s, %(title)s, %(language)s, %(media_type)s,
-    %(etag)s, %(last_modified)s, %(body_hash)s, %(status)s, %(reason)s, %(warnings)s, %(links)s, %(refresh)s)
+    %(served_from)s, %(etag)s, %(last_modified)s, %(body_hash)s, %(status)s, %(reason)s,
+    %(warnings)s, %(links)s, %(refresh)s)
 on conflict (id) do update set title = excluded.title, language = excluded.language, media_type = excluded.media_type,
-    etag = excluded.etag, last_modified = excluded.last_modified, body_hash = excluded.body_hash,
-    status = excluded.status, reason = excluded.reason, warnings = excluded.warnings, links = excluded.links,
-    refresh_id = excluded.refresh_id, missing_since = null, checked_at = now(), changed_at = now()
+    served_from = excluded.served_from, etag = excluded.etag, last_modified = excluded.last_modified,
+    body_hash = excluded.body_hash, status = excluded.status, reason = excluded.reason,
+    warnings = excluded.warnings, links = excluded.links, refresh_id = excluded.refresh_id, missing_since = null,
+    checked_at = now(), changed_at = now()
 """
 DELETE_OTHER_CHUNKS_SQL = "delete from knowledge_chunks where document_id = %s and id <> all(%s)"
 UPSERT_CHUNKS_SQL = """
@@ -109,6 +112,10 @@ update knowledge_documents set status = 'gone', etag = null, last_modified = nul
     changed_at = now()
 where id = any(%s)
 """
+DELETE_FORGOTTEN_SQL = f"""
+delete from knowledge_documents
+where source_id = %s and status = 'gone' and changed_at < now() - interval '{FORGET_SECONDS} seconds'
+"""  # noqa: S608 - a constant
 DELETE_CHUNKS_SQL = "delete from knowledge_chunks where document_id = any(%s)"
 
 
@@ -122,12 +129,16 @@ class RefreshKey:
 
 @dataclass(frozen=True)
 class Document:
-    """A stored document. Validators and hash are those of the version that is indexed, None when a later one is not;
-    `links` are locations. `refresh_id` is the last refresh that met it."""
+    """A stored document.
+
+    Validators and hash are those of the version that is indexed, as `served_from` sent it, and None when a later one
+    could not be indexed; `links` are locations. `refresh_id` is the last refresh that met it.
+    """
 
     id: UUID
     location: str
     title: str | None
+    served_from: str | None
     etag: str | None
     last_modified: str | None
     body_hash: str | None
@@ -154,6 +165,7 @@ class Version:
     title: str | None
     language: str | None
     media_type: str
+    served_from: str
     etag: str | None
     last_modified: str | None
     body_hash: str | None
@@ -176,10 +188,16 @@ async def find_document(connection: Connection, source_id: UUID, location: str) 
     return None if row is None else Document(**row)
 
 
-async def find_unembedded(connection: Connection, index: Index, chunks: Sequence[UUID]) -> set[UUID]:
-    """Those chunks that have no vector in an index, and were not refused one."""
+async def read_chunk_ids(connection: Connection, document_id: UUID) -> set[UUID]:
+    """The chunks of a document that are indexed now."""
+    cursor = await connection.execute(READ_CHUNKS_SQL, (document_id,))
+    return {row["id"] for row in await cursor.fetchall()}
+
+
+async def read_embedded(connection: Connection, index: Index, chunks: Sequence[UUID]) -> dict[UUID, bool]:
+    """Those chunks that an index's model was asked about, and of each whether it was refused a vector."""
     cursor = await connection.execute(READ_EMBEDDED_SQL, {"index": index.id, "chunks": list(chunks)})
-    return set(chunks) - {row["chunk_id"] for row in await cursor.fetchall()}
+    return {row["chunk_id"]: row["refused"] for row in await cursor.fetchall()}
 
 
 async def swap_document(connection: Connection, key: RefreshKey, version: Version, vectors: Vectors) -> UUID:
@@ -190,6 +208,7 @@ async def swap_document(connection: Connection, key: RefreshKey, version: Versio
     document_id = derive_document_id(key.source_id, version.location)
     async with connection.pipeline():
         await connection.execute(UPSERT_DOCUMENT_SQL, _document_row(key, version))
+        await connection.execute(DELETE_ALIAS_SQL, (key.source_id, version.location))
         await connection.execute(DELETE_OTHER_CHUNKS_SQL, (document_id, [chunk.id for chunk in version.chunks]))
         for rows in _in_statements(_chunk_rows(version.chunks)):
             await connection.execute(UPSERT_CHUNKS_SQL, (document_id, version.language, Jsonb(rows)))
@@ -207,6 +226,7 @@ def _document_row(key: RefreshKey, version: Version) -> dict[str, Any]:
         "title": None if version.title is None else clean_text(version.title),
         "language": version.language,
         "media_type": version.media_type,
+        "served_from": version.served_from,
         "etag": version.etag,
         "last_modified": version.last_modified,
         "body_hash": version.body_hash,
@@ -249,15 +269,13 @@ async def write_vectors(connection: Connection, index_id: UUID, embedded: Mappin
 
 
 async def record_aliases(
-    connection: Connection, source_id: UUID, document_id: UUID, location: str, aliases: Sequence[str]
-) -> int:
-    """Let other locations lead to the document at `location`; answers how many documents of their own that ended."""
-    await connection.execute(DELETE_ALIAS_SQL, (source_id, location))
-    if not aliases:
-        return 0
-    merged = await connection.execute(DELETE_MERGED_SQL, (source_id, list(aliases), document_id))
-    await connection.execute(UPSERT_ALIASES_SQL, (source_id, document_id, list(aliases)))
-    return merged.rowcount
+    connection: Connection, key: RefreshKey, document_id: UUID, location: str, spellings: Sequence[str]
+) -> None:
+    """Let other spellings lead to the document at `location`; a document that one of them had of its own ends."""
+    aliases = [spelling for spelling in spellings if spelling != location]
+    if aliases:
+        await connection.execute(DELETE_MERGED_SQL, (key.source_id, aliases, document_id))
+        await connection.execute(UPSERT_ALIASES_SQL, (key.source_id, document_id, aliases))
 
 
 async def confirm_document(
@@ -308,3 +326,8 @@ async def bury_overdue(connection: Connection, key: RefreshKey, *, partial: bool
         await connection.execute(DELETE_CHUNKS_SQL, (ids,))
         await connection.execute(BURY_DOCUMENTS_SQL, (ids,))
     return len(ids)
+
+
+async def delete_forgotten(connection: Connection, source_id: UUID) -> None:
+    """Documents that have been gone for long are not listed any more."""
+    await connection.execute(DELETE_FORGOTTEN_SQL, (source_id,))

@@ -25,7 +25,9 @@ on conflict do nothing returning id, model, address, status
 """
 MOVE_INDEX_SQL = "update knowledge_indexes set address = %s where id = %s and address <> %s"
 RETIRE_INDEX_SQL = "update knowledge_indexes set status = 'retired' where id = %s"
-ACTIVATE_INDEX_SQL = "update knowledge_indexes set status = 'active' where id = %s"
+ACTIVATE_INDEX_SQL = (
+    "update knowledge_indexes set status = 'active', lease = null, lease_expires_at = null where id = %s"
+)
 LOCK_ALL_SQL = "select id, status from knowledge_indexes where status <> 'retired' for update"
 
 

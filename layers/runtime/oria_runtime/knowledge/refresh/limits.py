@@ -24,6 +24,8 @@ VISIT_ATTEMPTS = 3
 VISIT_WAITS = 5
 # The time to repair a server that answers 404 by mistake over a weekend.
 GRACE_SECONDS = 3 * 86_400
+# How long an administrator reads of a document that is gone.
+FORGET_SECONDS = 30 * 86_400
 # The next refresh is at its cadence, more or less: sources of one hour must not all be due in the same minute.
 JITTER = 0.1
 # Documents whose chunks are removed in one transaction.

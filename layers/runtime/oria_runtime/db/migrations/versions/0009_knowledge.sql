@@ -69,7 +69,8 @@ create index on knowledge_visits (refresh_id, number) where not done;
 -- A document under its canonical location. `links` are what a crawl goes on with when the server says that nothing changed.
 -- A document whose new version cannot be read keeps its old passages. Validators, as the server wrote them, and the hash
 -- are those of the version that is indexed, and null where the last version that was seen is another. `refresh_id` is the
--- last refresh that met the document (no foreign key: the history is shorter than the life of a document).
+-- last refresh that met the document (no foreign key: the history is shorter than the life of a document). `served_from` is
+-- the location that answered with the indexed version: its validators say nothing of another one.
 create table knowledge_documents (
     id uuid primary key,
     tenant_id uuid not null references tenants on delete cascade,
@@ -78,6 +79,7 @@ create table knowledge_documents (
     title text,
     language text,
     media_type text,
+    served_from text,
     etag text,
     last_modified text,
     body_hash text,

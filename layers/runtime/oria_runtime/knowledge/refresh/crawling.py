@@ -1,0 +1,84 @@
+"""Visit after visit, until there is none left or no time."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from oria_runtime.knowledge.indexes import prepare_indexes
+from oria_runtime.knowledge.refresh.errors import RefreshFailedError
+from oria_runtime.knowledge.refresh.failing import settle_failure
+from oria_runtime.knowledge.refresh.limits import CLOSING_SECONDS, HANDOVER_SECONDS, SLEEP_SECONDS, VISIT_SECONDS
+from oria_runtime.knowledge.refresh.visiting import make_visit
+from oria_runtime.knowledge.refresh.visits import Visit, add_visits, give_back, read_done, read_wait, take_visits
+from oria_runtime.knowledge.refresh.work import Work
+from oria_runtime.turns.invocation import Invocation
+
+MARK_SEEDED_SQL = "update knowledge_refreshes set seeded = true, partial = %s where id = %s"
+
+
+async def crawl(work: Work, model: str, address: Mapping[str, Any], invocation: Invocation) -> float | None:
+    """Make the visits of a refresh with the tenant's embedding model, served at `address`.
+
+    Answers None when all are made, else the seconds after which another invocation is to go on. Raises FetchError or
+    RefreshFailedError when the source cannot be had, ModelError when its documents cannot be embedded, LeaseLostError.
+    """
+    if work.claim.overdue:
+        raise RefreshFailedError("too_long", "The refresh did not end within a day.")
+    async with work.write() as connection:
+        await prepare_indexes(connection, model, address)
+        work.done |= await read_done(connection, work.claim.key.refresh_id)
+    if not work.claim.seeded:
+        await seed(work)
+    return await visit_all(work, invocation)
+
+
+async def seed(work: Work) -> None:
+    """Make the first visits of what the source lists."""
+    claim = work.claim
+    listing = await work.place.list(work.renew)
+    async with work.write() as connection:
+        await add_visits(connection, claim.key.refresh_id, listing.entries, depth=0, most=claim.max_documents)
+        await connection.execute(MARK_SEEDED_SQL, (listing.partial, claim.key.refresh_id))
+    claim.seeded, claim.partial = True, listing.partial
+
+
+async def visit_all(work: Work, invocation: Invocation) -> float | None:
+    """As `crawl`."""
+    refresh_id = work.claim.key.refresh_id
+    while (seconds := invocation.remaining() - HANDOVER_SECONDS) > 0:
+        async with work.write() as connection:
+            visits = await take_visits(connection, refresh_id)
+            wait = None if visits else await read_wait(connection, refresh_id)
+        if visits:
+            await visit_some(work, visits, invocation)
+        elif wait is None:
+            return None
+        elif wait > min(seconds, SLEEP_SECONDS):
+            return wait
+        else:
+            await asyncio.sleep(wait)
+    return 0.0
+
+
+async def visit_some(work: Work, visits: list[Visit], invocation: Invocation) -> None:
+    """Make these visits while there is time, and give the others back."""
+    for number, visit in enumerate(visits):
+        if visit.location in work.done:
+            continue
+        if invocation.remaining() < HANDOVER_SECONDS:
+            async with work.write() as connection:
+                await give_back(connection, work.claim.key.refresh_id, visits[number:])
+            return
+        await visit_in_time(work, visit, invocation)
+
+
+async def visit_in_time(work: Work, visit: Visit, invocation: Invocation) -> None:
+    """One visit within its own time. One that the end of the invocation cuts short is made again by the next, which
+    begins with it."""
+    seconds = min(VISIT_SECONDS, invocation.remaining() - CLOSING_SECONDS)
+    try:
+        async with asyncio.timeout(seconds):
+            await make_visit(work, visit)
+    except TimeoutError:
+        if seconds == VISIT_SECONDS:
+            await settle_failure(work, visit, "refused", "too_slow", judged=True)

@@ -1,0 +1,190 @@
+"""A new version of a document: read, cut into chunks, embedded where it is new, and swapped in."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from oria_runtime.knowledge.chunking import Draft, embedded_text, identify, split
+from oria_runtime.knowledge.content.content import Content
+from oria_runtime.knowledge.content.language import detect_language
+from oria_runtime.knowledge.content.reading import read_content
+from oria_runtime.knowledge.documents import (
+    Chunk,
+    Document,
+    Version,
+    derive_document_id,
+    read_chunk_ids,
+    read_embedded,
+    swap_document,
+)
+from oria_runtime.knowledge.fetching.policy import Fetched
+from oria_runtime.knowledge.indexes import read_indexes
+from oria_runtime.knowledge.refresh.embedding import Embedder
+from oria_runtime.knowledge.refresh.errors import IndexSwitchedError
+from oria_runtime.knowledge.refresh.failing import settle_failure
+from oria_runtime.knowledge.refresh.work import Arrival, Work
+
+# A language is told by that much of a text.
+LANGUAGE_CHARACTERS = 20_000
+# The part of a page's chunks that its canonical location must have for the two to be one document.
+SAME_DOCUMENT = 0.5
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What the models made of a version: for each index the new vectors, None for a refused chunk; and the chunks that
+    were refused before."""
+
+    vectors: Mapping[UUID, Mapping[UUID, str | None]]
+    refused: frozenset[UUID]
+
+    @property
+    def made(self) -> list[str | None]:
+        return [vector for vectors in self.vectors.values() for vector in vectors.values()]
+
+    def count_refused(self) -> int:
+        """The chunks that at least one index has no vector for."""
+        new = {chunk for vectors in self.vectors.values() for chunk, vector in vectors.items() if vector is None}
+        return len(new | self.refused)
+
+
+async def index_version(work: Work, arrival: Arrival) -> None:
+    """Put what was fetched in the place of what is indexed.
+
+    Raises ExtractionError when it cannot be read, ModelError when it cannot be embedded; nothing has changed then.
+    """
+    fetched = arrival.fetched
+    content = await read_content(fetched.body, fetched.media_type, fetched.charset_declared, fetched.location)
+    drafts = await asyncio.to_thread(split, content)
+    if not drafts and not asks_not_to_be_indexed(content):
+        links = [link.location for link in content.links]
+        await settle_failure(work, arrival.visit, "empty", "no_text", judged=True, links=links)
+        return
+    location = await choose_location(work, fetched, content, drafts)
+    if location != fetched.location and location in work.done:
+        await settle_spelling(work, arrival, location)
+        return
+    version = await asyncio.to_thread(build_version, work.claim.key.source_id, location, fetched, content, drafts)
+    stored = await work.find(location)
+    if stored is not None and stored.location != location:
+        stored = None
+    while not await embed_and_write(work, arrival, version, drafts, stored):
+        # Rarely, and once: an index version was begun or completed while the vectors were made.
+        continue
+
+
+def asks_not_to_be_indexed(content: Content) -> bool:
+    """Whether the page says so of itself."""
+    return any(warning.get("code") == "noindex" for warning in content.warnings)
+
+
+async def choose_location(work: Work, fetched: Fetched, content: Content, drafts: Sequence[Draft]) -> str:
+    """Where the document belongs: at the location that the page names as its own, if that is one of the source.
+
+    A page may be wrong about itself (a template that names the home page everywhere). Where the named location was
+    visited, it must have the same text.
+    """
+    canonical = content.canonical
+    if canonical is None or canonical == fetched.location or not work.claim.scope.admits(canonical):
+        return fetched.location
+    if canonical not in work.done:
+        return canonical
+    document_id = derive_document_id(work.claim.key.source_id, canonical)
+    async with work.database.transaction() as connection:
+        stored = await read_chunk_ids(connection, document_id)
+    same = stored.intersection(identify(document_id, drafts))
+    return canonical if drafts and len(same) >= SAME_DOCUMENT * len(drafts) else fetched.location
+
+
+async def settle_spelling(work: Work, arrival: Arrival, canonical: str) -> None:
+    """The page is another spelling of a document that was visited before."""
+    document_id = derive_document_id(work.claim.key.source_id, canonical)
+    async with work.write() as connection, connection.pipeline():
+        await work.finish(connection, arrival, document_id, canonical, ())
+    work.done.update(arrival.spellings)
+
+
+def build_version(
+    source_id: UUID, location: str, fetched: Fetched, content: Content, drafts: Sequence[Draft]
+) -> Version:
+    """What is stored of a document. Of a page that asks not to be indexed, not even the old text stays."""
+    ids = identify(derive_document_id(source_id, location), drafts)
+    version = Version(
+        location=location,
+        title=content.title,
+        language=detect_language("\n".join(draft.text for draft in drafts)[:LANGUAGE_CHARACTERS]),
+        media_type=fetched.media_type,
+        served_from=fetched.location,
+        etag=fetched.validators.etag,
+        last_modified=fetched.validators.last_modified,
+        body_hash=fetched.body_hash,
+        status="indexed",
+        warnings=content.warnings,
+        links=[link.location for link in content.links],
+        chunks=[Chunk(own, draft.path, draft.anchor, draft.text) for own, draft in zip(ids, drafts, strict=True)],
+    )
+    if drafts:
+        return version
+    return replace(version, status="empty", reason="noindex", etag=None, last_modified=None, body_hash=None)
+
+
+async def embed_and_write(
+    work: Work, arrival: Arrival, version: Version, drafts: Sequence[Draft], stored: Document | None
+) -> bool:
+    """Make the vectors that are missing and swap the document; False when they are not all that are missing."""
+    # The title is embedded with every chunk.
+    is_retitled = stored is None or stored.title != version.title
+    embedded = await embed_version(work, version, drafts, again=is_retitled)
+    try:
+        await write_version(work, arrival, *describe_version(version, embedded, stored), embedded)
+    except IndexSwitchedError:
+        return False
+    return True
+
+
+async def embed_version(work: Work, version: Version, drafts: Sequence[Draft], *, again: bool) -> Embedded:
+    """Vectors for the chunks that an index has none of; `again`: for all chunks."""
+    ids = [chunk.id for chunk in version.chunks]
+    async with work.database.transaction() as connection:
+        indexes = await read_indexes(connection)
+        known = [{} if again else await read_embedded(connection, index, ids) for index in indexes]
+    texts = {chunk_id: embedded_text(version.title, draft) for chunk_id, draft in zip(ids, drafts, strict=True)}
+    vectors: dict[UUID, dict[UUID, str | None]] = {}
+    for index, had in zip(indexes, known, strict=True):
+        wanted = [chunk_id for chunk_id in ids if chunk_id not in had]
+        embedder = work.embedders.setdefault(index.id, Embedder(work.models, index.address))
+        made = await embedder.embed([texts[chunk_id] for chunk_id in wanted])
+        vectors[index.id] = dict(zip(wanted, made, strict=True))
+    refused = frozenset(chunk for had in known for chunk, is_refused in had.items() if is_refused)
+    return Embedded(vectors, refused)
+
+
+def describe_version(version: Version, embedded: Embedded, stored: Document | None) -> tuple[Version, dict[str, int]]:
+    """The version with what is to be said about its chunks, and what it adds to the refresh's counts."""
+    refused = embedded.count_refused()
+    if refused:
+        version = replace(version, warnings=[*version.warnings, {"code": "chunks_refused", "count": refused}])
+    outcome = "new" if stored is None or stored.status == "gone" else "changed"
+    return version, {
+        outcome if version.status == "indexed" else version.status: 1,
+        "chunks": len(version.chunks),
+        "embedded": len(embedded.made) - embedded.made.count(None),
+        "refused_chunks": refused,
+    }
+
+
+async def write_version(
+    work: Work, arrival: Arrival, version: Version, added: Mapping[str, int], embedded: Embedded
+) -> None:
+    """Swap the document, in one transaction with the visit and what it leads to. Raises IndexSwitchedError when there
+    are other indexes than those that were embedded for."""
+    async with work.write(added) as connection:
+        indexes = {index.id for index in await read_indexes(connection, lock=True)}
+        if not indexes <= embedded.vectors.keys():
+            raise IndexSwitchedError("vectors are missing for an index")
+        vectors = {index_id: made for index_id, made in embedded.vectors.items() if index_id in indexes}
+        document_id = await swap_document(connection, work.claim.key, version, vectors)
+        async with connection.pipeline():
+            await work.finish(connection, arrival, document_id, version.location, version.links)
+    work.done.update([*arrival.spellings, version.location])

@@ -1,0 +1,71 @@
+"""What a worker has in its hands while it refreshes a source."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import cached_property
+from uuid import UUID
+
+from oria_runtime.db.pool import Connection, TenantDatabase
+from oria_runtime.knowledge.documents import Document, find_document, record_aliases
+from oria_runtime.knowledge.fetching.policy import Fetched
+from oria_runtime.knowledge.refresh.embedding import Embedder, Models
+from oria_runtime.knowledge.refresh.lease import Claim, fenced
+from oria_runtime.knowledge.refresh.places import Place
+from oria_runtime.knowledge.refresh.visits import Visit, add_visits, finish_visits
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where a visit led."""
+
+    visit: Visit
+    fetched: Fetched
+
+    @cached_property
+    def spellings(self) -> list[str]:
+        """The locations on the way, each once: the visited one, what redirected, and what answered."""
+        return list(dict.fromkeys([self.visit.location, *self.fetched.hops, self.fetched.location]))
+
+
+@dataclass
+class Work:
+    """One claimed refresh. `done` are the locations that were visited, by this worker or one before it."""
+
+    database: TenantDatabase
+    claim: Claim
+    place: Place
+    models: Models
+    done: set[str] = field(default_factory=set)
+    embedders: dict[UUID, Embedder] = field(default_factory=dict)
+
+    def write(self, added: Mapping[str, int] | None = None) -> AbstractAsyncContextManager[Connection]:
+        """A transaction under the lease; `added` are counts of the refresh that are written with it."""
+        return fenced(self.database, self.claim, added)
+
+    async def renew(self) -> None:
+        """Keep the lease. Raises LeaseLostError."""
+        async with self.write():
+            pass
+
+    async def find(self, location: str) -> Document | None:
+        """The document at a location, or behind it."""
+        async with self.database.transaction() as connection:
+            return await find_document(connection, self.claim.key.source_id, location)
+
+    async def finish(
+        self, connection: Connection, arrival: Arrival, document_id: UUID | None, location: str, links: Sequence[str]
+    ) -> None:
+        """End a visit: what it came by leads to the document at `location`, if there is one, and its links are met."""
+        key, visit = self.claim.key, arrival.visit
+        await finish_visits(connection, key.refresh_id, [*arrival.spellings, location], visit.depth)
+        if document_id is not None:
+            await record_aliases(connection, key, document_id, location, arrival.spellings)
+        await self.follow(connection, visit, links)
+
+    async def follow(self, connection: Connection, visit: Visit, links: Sequence[str]) -> None:
+        """Visit what a document links to, within the source's depth, scope and number of documents."""
+        claim = self.claim
+        if visit.depth < claim.max_depth:
+            met = [(link, None) for link in links if claim.scope.admits(link)]
+            await add_visits(connection, claim.key.refresh_id, met, depth=visit.depth + 1, most=claim.max_documents)
