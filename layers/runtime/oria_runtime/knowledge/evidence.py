@@ -27,7 +27,7 @@ UNMEASURED: Final = 0.2
 # on they do not, and "Why do cats purr?" finds nothing.
 COVERAGE: Final = 0.5
 
-SEARCH_BY_TEXT_SQL = "select chunk_id, strength from search_knowledge_by_text(%(words)s, %(depth)s)"
+SEARCH_BY_TEXT_SQL = "select chunk_id from search_knowledge_by_text(%(words)s, %(coverage)s, %(depth)s)"
 SEARCH_BY_VECTOR_SQL = """
 select chunk_id, strength from search_knowledge_by_vector(%(vector)s::public.halfvec, %(index)s, %(depth)s)
 """
@@ -43,14 +43,14 @@ class Hits:
 
 async def find_hits(connection: Connection, *, words: str, vector: Sequence[float] | None, index: Index | None) -> Hits:
     """Both lists in one round trip, cut to what is evidence. `vector` is the words' by the index's model."""
-    asked = {"words": clean_text(words)[:QUERY_CHARACTERS], "depth": CANDIDATES}
+    asked = {"words": clean_text(words)[:QUERY_CHARACTERS], "coverage": COVERAGE, "depth": CANDIDATES}
     async with connection.pipeline():
         texts = await connection.execute(SEARCH_BY_TEXT_SQL, asked)
         vectors = None
         if vector is not None and index is not None:
             asked |= {"vector": str(list(vector)), "index": index.id}
             vectors = await connection.execute(SEARCH_BY_VECTOR_SQL, asked)
-    by_text = [row["chunk_id"] for row in await texts.fetchall() if row["strength"] >= COVERAGE]
+    by_text = [row["chunk_id"] for row in await texts.fetchall()]
     if vectors is None or index is None:
         return Hits(by_text, None)
     least = find_similarity(index.model)
