@@ -119,6 +119,15 @@ class World:
         rows = await self.query("select * from knowledge_documents where source_id = %s", source_id)
         return {row["location"].removeprefix(self.site.url): row for row in rows}
 
+    async def statuses(self, source_id: UUID) -> dict[str, str]:
+        """The status of each document, by path."""
+        return {path: row["status"] for path, row in (await self.documents(source_id)).items()}
+
+    def forget(self) -> None:
+        """Forget the requests that site and model have seen."""
+        self.site.requests.clear()
+        self.script.reset()
+
     async def chunks(self, source_id: UUID, path: str) -> list[str]:
         """The texts that are indexed of a document, in order."""
         rows = await self.query(DUMP_CHUNKS_SQL, source_id)

@@ -32,11 +32,12 @@ class Page:
 
 @dataclass
 class Site:
-    """The pages by path, and the requests that came, less those for robots.txt."""
+    """The pages by path, the requests that came, less those for robots.txt, and what answers a path's next one only."""
 
     url: str = ""
     pages: dict[str, Page] = field(default_factory=dict)
     requests: list[HttpRequest] = field(default_factory=list)
+    next: dict[str, Page] = field(default_factory=dict)
 
     def put(self, path: str, body: str | bytes, **attributes: object) -> None:
         """Set a page; text is its HTML body."""
@@ -67,7 +68,7 @@ class Site:
             return HttpReply(404, b"", "text/plain")
         if request.path != ROBOTS:
             self.requests.append(request)
-        page = self.pages.get(request.path)
+        page = self.next.pop(request.path, None) or self.pages.get(request.path)
         if page is None:
             return HttpReply(404, b"", "text/html")
         if page.dropped:

@@ -1,5 +1,7 @@
 """Documents that are objects: uploads, and customers' prefixes in S3. Signature until the files are there."""
 
+from collections.abc import Container
+
 from oria_runtime.knowledge.documents import Document
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.lease import Claim
@@ -19,5 +21,5 @@ class ObjectPlace:
     async def list(self, renew: Renew) -> Listing:
         raise NotImplementedError
 
-    async def fetch(self, visit: Visit, document: Document | None) -> Fetched:
+    async def fetch(self, visit: Visit, document: Document | None, done: Container[str]) -> Fetched:
         raise NotImplementedError

@@ -1,6 +1,6 @@
 """Where the documents of a source are: what it lists, and what one of its locations holds now."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,8 +37,9 @@ class Place(Protocol):
         """Where the visits begin. Raises FetchError or RefreshFailedError when the source cannot be had."""
         ...
 
-    async def fetch(self, visit: Visit, document: Document | None) -> Fetched:
-        """What is there now; `not_modified` when it is the indexed version of the document. Raises FetchError."""
+    async def fetch(self, visit: Visit, document: Document | None, done: Container[str]) -> Fetched:
+        """What is there now; `not_modified` when it is the indexed version of the document, or when it led to one of
+        the locations that are `done`. Raises FetchError."""
         ...
 
 
@@ -56,12 +57,14 @@ class WebPlace:
         await renew()
         return Listing([(self._location, None)])
 
-    async def fetch(self, visit: Visit, document: Document | None) -> Fetched:
+    async def fetch(self, visit: Visit, document: Document | None, done: Container[str]) -> Fetched:
         validators = NONE if document is None else Validators(document.etag, document.last_modified)
-        fetched = await self._fetcher.fetch(visit.location, scope=self._scope, validators=validators)
+        fetched = await self._fetcher.fetch(visit.location, scope=self._scope, validators=validators, known=done)
+        if fetched.location in done:
+            return fetched
         if fetched.not_modified and (document is None or fetched.location != document.served_from):
             # The validators are another location's: what this one says to them is an accident.
-            return await self._fetcher.fetch(visit.location, scope=self._scope)
+            return await self._fetcher.fetch(visit.location, scope=self._scope, known=done)
         return fetched
 
 

@@ -32,12 +32,12 @@ async def make_visit(work: Work, visit: Visit) -> None:
         return
     document = await work.find(visit.location)
     try:
-        fetched = await work.place.fetch(visit, document)
+        fetched = await work.place.fetch(visit, document, work.done)
     except FetchError as error:
         await settle_fetch_error(work, visit, error)
         return
     arrival = Arrival(visit, fetched)
-    if fetched.location != visit.location and fetched.location in work.done:
+    if fetched.location in work.done:
         await settle_alias(work, arrival)
     elif document is not None and is_unchanged(fetched, document):
         await confirm(work, arrival, document)
