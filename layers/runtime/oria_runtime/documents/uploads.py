@@ -46,18 +46,7 @@ class UploadBucket:
 
     @cached_property
     def _client(self) -> "S3Client":
-        import boto3
-        from botocore.config import Config
-
-        # Signature 4 against the bucket's own region: the global address redirects, and a form cannot follow.
-        config = Config(
-            signature_version="s3v4",
-            s3={"addressing_style": "virtual"},
-            connect_timeout=SECONDS,
-            read_timeout=SECONDS,
-            retries={"total_max_attempts": 2},
-        )
-        return boto3.client("s3", config=config)
+        return open_storage()
 
     async def prepare(self, place: Place) -> Upload:
         """Permission to upload one file, for a quarter of an hour and up to the size limit, which S3 enforces."""
@@ -99,6 +88,22 @@ class UploadBucket:
             return await asyncio.to_thread(function, *arguments)
 
 
+def open_storage() -> "S3Client":
+    """A client of S3. Signature 4 against the bucket's own region: the global address redirects, and a form cannot
+    follow."""
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        signature_version="s3v4",
+        s3={"addressing_style": "virtual"},
+        connect_timeout=SECONDS,
+        read_timeout=SECONDS,
+        retries={"total_max_attempts": 2},
+    )
+    return boto3.client("s3", config=config)
+
+
 def find_key(place: Place, upload_id: UUID) -> str:
     """The object's key; it begins with the tenant, as everything that crosses tenants does."""
     return f"{place.database.tenant_id}/{place.conversation_id}/{upload_id}"
@@ -116,7 +121,7 @@ def storage_errors() -> Iterator[None]:
         if code in MISSING | CHANGED:
             raise ConflictError(NOT_THERE) from error
         if error.response["ResponseMetadata"]["HTTPStatusCode"] >= 500 or code == "SlowDown":
-            raise UnavailableError("The storage of uploads is not answering.") from error
+            raise UnavailableError("The storage of files is not answering.") from error
         raise
     except BotoCoreError as error:
-        raise UnavailableError("The storage of uploads is not answering.") from error
+        raise UnavailableError("The storage of files is not answering.") from error

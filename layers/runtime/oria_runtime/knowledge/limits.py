@@ -18,3 +18,24 @@ PASSAGE_CHARACTERS: Final = 2_400
 QUERY_CHARACTERS: Final = 1_000  # a question; more of a message would blur its meaning
 # Of the 45 s that the Knowledge Base has (DESIGN §2.2); a search by text alone is the fallback.
 QUERY_EMBEDDING_SECONDS: Final = 6.0
+
+# Sources of a tenant. A page is listed whole for an administrator, and each web source may be read by a research.
+SOURCES: Final = 100
+SOURCE_NAME_CHARACTERS: Final = 100
+ORIGINS: Final = 20
+PATH_PREFIXES: Final = 50
+PREFIX_CHARACTERS: Final = 500
+MAX_DEPTH: Final = 5  # links from the entry; beyond it a site is better listed by its sitemap
+DEFAULT_DEPTH: Final = 2
+MAX_DOCUMENTS: Final = 10_000
+DEFAULT_DOCUMENTS: Final = 1_000
+MIN_CADENCE_SECONDS: Final = 900  # three beats of the schedule
+MAX_CADENCE_SECONDS: Final = 30 * 86_400
+DEFAULT_CADENCE_SECONDS: Final = 86_400
+# Deleting a document deletes its chunks and vectors: some thousand rows in one statement of at most 15 s.
+DOCUMENTS_PER_DELETE: Final = 100
+
+# Files of an upload source, as large as an uploaded document (documents/limits.py).
+FILES: Final = 1_000
+# Listing objects: a page of S3 has 1,000 keys.
+LISTED_OBJECTS: Final = MAX_DOCUMENTS

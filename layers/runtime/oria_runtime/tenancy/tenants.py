@@ -136,6 +136,17 @@ class OpportunityConfig(BaseModel):
         return self
 
 
+class KnowledgeConfig(BaseModel):
+    """Where a tenant's knowledge may come from.
+
+    s3_prefixes: `bucket/prefix` of the folders in S3 that its administrators may name as sources. The operator sets
+        them, because the function that reads them could read every tenant's.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    s3_prefixes: list[str] = Field(default_factory=list)
+
+
 class TenantConfig(BaseModel):
     """The whole configuration of a tenant, stored as JSON in `tenants.config`."""
 
@@ -148,6 +159,7 @@ class TenantConfig(BaseModel):
     models: dict[ProfileName, ModelProfile] = Field(default_factory=dict)
     embedding: EmbeddingConfig = Field(default_factory=EmbeddingConfig)
     opportunities: OpportunityConfig = Field(default_factory=OpportunityConfig)
+    knowledge: KnowledgeConfig = Field(default_factory=KnowledgeConfig)
     interaction_expiry_seconds: int = Field(default=7 * 86_400, ge=1)
     retention_days: int = Field(default=365, ge=1)
 
