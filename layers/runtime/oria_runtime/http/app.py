@@ -23,6 +23,7 @@ from oria_runtime.http.routes import (
     feedback,
     health,
     interactions,
+    knowledge,
     preferences,
     rationale,
     turns,
@@ -52,7 +53,7 @@ def create_app(
     streaming = events.create_router(pace)
     served = routers or ((streaming,) if stream else (
         assistants.router, conversations.router, turns.router, interactions.router, preferences.router,
-        documents.router, feedback.router,
+        documents.router, feedback.router, knowledge.router,
     ))  # fmt: skip
     app = DocumentedApp(
         title="Oria",
@@ -87,7 +88,7 @@ def allow_cross_origin(app: FastAPI, origins: Sequence[str]) -> None:
     app.add_middleware(
         CORSMiddleware,
         allow_origins=list(origins),
-        allow_methods=["GET", "POST", "PUT", "DELETE"],
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
         allow_headers=[*HEADERS, *MCP_HEADERS],
         expose_headers=["Location", "Content-Location", "Preference-Applied", "Retry-After"],
         max_age=600,

@@ -7,6 +7,20 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from oria_runtime.documents.names import normalize_name
 from oria_runtime.http import limits
 from oria_runtime.http.images import check_image
+from oria_runtime.knowledge.limits import (
+    DEFAULT_CADENCE_SECONDS,
+    DEFAULT_DEPTH,
+    DEFAULT_DOCUMENTS,
+    MAX_CADENCE_SECONDS,
+    MAX_DEPTH,
+    MAX_DOCUMENTS,
+    MIN_CADENCE_SECONDS,
+    ORIGINS,
+    PATH_PREFIXES,
+    PREFIX_CHARACTERS,
+    SOURCE_NAME_CHARACTERS,
+)
+from oria_runtime.knowledge.locations import LOCATION_CHARACTERS
 from oria_runtime.tenancy.language import LOCALE_LIMIT, LOCALE_PATTERN
 from oria_runtime.turns.models import Answer
 
@@ -156,6 +170,54 @@ class NewRationale(RequestBody):
         default=None, description="What the person searched for; a card's `rationaleContext` has it."
     )
     locale: Locale | None = Field(default=None, description="Language of the explanation, a BCP 47 tag.")
+
+
+SourceName = Annotated[
+    str, StringConstraints(min_length=1, max_length=SOURCE_NAME_CHARACTERS), AfterValidator(check_not_blank)
+]
+SourceUrl = Annotated[str, StringConstraints(min_length=1, max_length=LOCATION_CHARACTERS)]
+PathPrefix = Annotated[str, StringConstraints(min_length=1, max_length=PREFIX_CHARACTERS)]
+Depth = Annotated[int, Field(ge=0, le=MAX_DEPTH, description="Links from the entry that are followed (web).")]
+Documents = Annotated[int, Field(ge=1, le=MAX_DOCUMENTS, description="Documents that are read at most.")]
+Cadence = Annotated[
+    int, Field(ge=MIN_CADENCE_SECONDS, le=MAX_CADENCE_SECONDS, description="Seconds from refresh to refresh.")
+]
+
+
+class NewSource(RequestBody):
+    """A place that knowledge comes from."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"name": "Intranet", "kind": "web", "location": "https://intranet.example.com/policies/"}]
+        }
+    )
+    name: SourceName
+    kind: Literal["web", "sitemap", "s3", "upload"]
+    location: SourceUrl | None = Field(
+        default=None,
+        description="The entry page (web), the sitemap's URL (sitemap) or `s3://bucket/prefix` (s3); none for uploads.",
+    )
+    origins: list[SourceUrl] = Field(
+        default=[], max_length=ORIGINS, description="What may be read, as `https://host`; without: the location's own."
+    )
+    path_prefixes: list[PathPrefix] = Field(
+        default=[], max_length=PATH_PREFIXES, description="Paths that may be read; without: the location's folder."
+    )
+    max_depth: Depth = DEFAULT_DEPTH
+    max_documents: Documents = DEFAULT_DOCUMENTS
+    cadence_seconds: Cadence = DEFAULT_CADENCE_SECONDS
+
+
+class ChangedSource(RequestBody):
+    """What changes of a source; what is left out stays. Another place is another source."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"status": "disabled"}]})
+    name: SourceName | None = None
+    status: Literal["active", "disabled"] | None = None
+    max_depth: Depth | None = None
+    max_documents: Documents | None = None
+    cadence_seconds: Cadence | None = None
 
 
 class NewPreferences(RequestBody):

@@ -1,13 +1,14 @@
 """What clients get (DESIGN §6). Fields may be added, none changes."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from oria_runtime.knowledge.overview import SourceOverview
 from oria_runtime.turns.models import InputType, OutcomeType, Turn, TurnStatus
 
 
@@ -234,6 +235,129 @@ class RationaleView(ResponseBody):
     facts: list[FactView] = Field(description="All that the text may rest on.")
     source: Literal["model", "facts"] = Field(description="Who worded the text; `facts` is the fixed form.")
     usage: dict[str, Any] = Field(description="Tokens and cost by task label; `cost` is null where no price is known.")
+
+
+class RefreshError(ResponseBody):
+    """Why a refresh failed."""
+
+    reason: str = Field(description="A code.")
+    detail: str
+
+
+class RefreshView(ResponseBody):
+    """One pass over a source."""
+
+    id: UUID
+    trigger: Literal["schedule", "manual"]
+    status: Literal["running", "completed", "failed"]
+    counts: dict[str, int] = Field(description="Documents by outcome, chunks, and how many were embedded.")
+    error: RefreshError | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+class RefreshList(ResponseBody):
+    """Refreshes of a source, the newest first."""
+
+    items: list[RefreshView]
+
+
+class KnowledgeSourceView(ResponseBody):
+    """A place that knowledge comes from."""
+
+    id: UUID
+    name: str
+    kind: Literal["web", "sitemap", "s3", "upload"]
+    location: str | None
+    origins: list[str]
+    path_prefixes: list[str]
+    max_depth: int
+    max_documents: int
+    cadence_seconds: int
+    status: Literal["active", "disabled"]
+    next_refresh_at: datetime
+    created_by: str
+    created_at: datetime
+    updated_at: datetime
+    documents: dict[str, int] = Field(description="How many documents have which status.")
+    last_refresh: RefreshView | None = Field(description="The running one, or the last one; null before the first.")
+
+    @classmethod
+    def of(cls, overview: SourceOverview) -> "KnowledgeSourceView":
+        known = {"documents": overview.documents, "last_refresh": overview.last_refresh}
+        source = {name: getattr(overview.source, name) for name in cls.model_fields.keys() - known.keys()}
+        return cls.model_validate(source | known)
+
+
+class KnowledgeSourceList(ResponseBody):
+    """The tenant's sources, by name."""
+
+    items: list[KnowledgeSourceView]
+
+
+class KnowledgeDocumentView(ResponseBody):
+    """A document of a source. A `reason` says why it is not, or not wholly, as it should be."""
+
+    id: UUID
+    location: str
+    title: str | None
+    language: str | None
+    media_type: str | None
+    status: Literal["indexed", "empty", "refused", "unreachable", "gone"]
+    reason: str | None
+    warnings: list[dict[str, Any]]
+    missing_since: datetime | None
+    checked_at: datetime
+    changed_at: datetime
+    chunks: int
+
+
+class KnowledgeDocumentPage(ResponseBody):
+    """Documents of a source, by location."""
+
+    items: list[KnowledgeDocumentView]
+    next_cursor: UUID | None = Field(description="Give it as `after` for the next page; null at the end.")
+
+
+class KnowledgeFileView(ResponseBody):
+    """A file of an upload source."""
+
+    name: str
+    bytes: int
+    changed_at: datetime
+
+
+class KnowledgeFileList(ResponseBody):
+    """The files of an upload source, by name."""
+
+    items: list[KnowledgeFileView]
+
+
+class FileUploadView(ResponseBody):
+    """How to send one large file: a multipart POST to `url` with `fields` first and the part `file` last."""
+
+    url: str
+    fields: dict[str, str]
+    expires_at: datetime
+    max_bytes: int
+
+
+class QueryDayView(ResponseBody):
+    """The searches of one day (UTC)."""
+
+    day: date
+    queries: int
+    empty: int = Field(description="Searches that found nothing.")
+    text_only: int = Field(description="Searches whose question could not be embedded.")
+    median_milliseconds: float
+    p95_milliseconds: float
+    hits: dict[UUID, int] = Field(description="How many searches found something in a source, by its id.")
+
+
+class KnowledgeMetrics(ResponseBody):
+    """What searches of the knowledge found, the oldest day first. No question is kept."""
+
+    items: list[QueryDayView]
 
 
 class PreferencesView(ResponseBody):

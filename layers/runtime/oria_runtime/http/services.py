@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends, Security
@@ -14,6 +14,8 @@ from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.documents.uploads import UploadBucket
 from oria_runtime.errors import ConfigurationError, ForbiddenError, NotFoundError, UnauthenticatedError
 from oria_runtime.http import limits
+from oria_runtime.knowledge.files import ObjectStore
+from oria_runtime.knowledge.refresh.queue import RefreshQueue
 from oria_runtime.settings import TokenSettings
 from oria_runtime.tenancy.identity import Identity, TokenVerifier
 from oria_runtime.tenancy.tenants import Tenant, read_tenant
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from mypy_boto3_events.client import EventBridgeClient
 
     from oria_runtime.sandbox import Sandbox
+
+ADMIN_SCOPE: Final = "admin"
 
 
 class Services:
@@ -42,6 +46,22 @@ class Services:
         if not name:
             raise ConfigurationError("the environment variable UPLOADS_BUCKET is not set")
         return UploadBucket(name)
+
+    @cached_property
+    def knowledge_files(self) -> ObjectStore:
+        """The bucket of upload sources. Raises ConfigurationError when the deployment has none."""
+        name = self.sandbox.settings.knowledge_bucket
+        if not name:
+            raise ConfigurationError("the environment variable KNOWLEDGE_BUCKET is not set")
+        return ObjectStore(name)
+
+    @cached_property
+    def refresh_queue(self) -> RefreshQueue:
+        """The queue of refreshes. Raises ConfigurationError when the deployment has none."""
+        url = self.sandbox.settings.refresh_queue_url
+        if not url:
+            raise ConfigurationError("the environment variable REFRESH_QUEUE_URL is not set")
+        return RefreshQueue(url)
 
     @cached_property
     def events(self) -> "EventBridgeClient":
@@ -117,6 +137,16 @@ async def find_caller(request: Request, _: Annotated[object, Security(bearer)]) 
 
 
 CurrentCaller = Annotated[Caller, Depends(find_caller)]
+
+
+async def find_administrator(caller: CurrentCaller) -> Caller:
+    """The caller, who administers the tenant. Raises ForbiddenError without the scope `admin`."""
+    if ADMIN_SCOPE not in caller.identity.scopes:
+        raise ForbiddenError(f"This needs a token with the scope {ADMIN_SCOPE}.")
+    return caller
+
+
+Administrator = Annotated[Caller, Depends(find_administrator)]
 
 
 def parse_id(text: str, what: str) -> UUID:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from uuid import UUID
 
 from oria_runtime.documents.limits import UPLOAD_BYTES, UPLOAD_SECONDS
@@ -44,6 +45,11 @@ class FileUpload:
 def find_folder(tenant_id: UUID, source_id: UUID) -> str:
     """The prefix of an upload source's files."""
     return f"{tenant_id}/{source_id}/"
+
+
+def name_upload(name: str) -> str:
+    """The location of an uploaded file's document, which no browser can open."""
+    return f"upload:/{quote(name, safe='')}"
 
 
 class ObjectStore:

@@ -60,7 +60,7 @@ def _find_scope(origins: Sequence[str], path_prefixes: Sequence[str]) -> Iterato
 
 
 def _name_folder(location: str | None) -> str | None:
-    """`s3://bucket/prefix/`, because to S3 a prefix without its slash begins other folders too; None for no such place."""
+    """`s3://bucket/prefix/`, because to S3 a prefix without its slash begins other folders too. None for no place."""
     bucket, _, prefix = (location or "").removeprefix(S3).partition("/")
     if location is None or not location.startswith(S3) or not BUCKET.fullmatch(bucket):
         return None

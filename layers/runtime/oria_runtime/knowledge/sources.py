@@ -58,6 +58,7 @@ DELETE_DOCUMENTS_SQL = f"""
 delete from knowledge_documents where id in (
     select id from knowledge_documents where source_id = %s limit {DOCUMENTS_PER_DELETE})
 """  # noqa: S608 - constants only
+DELETE_DOCUMENT_SQL = "delete from knowledge_documents where source_id = %s and location = %s"
 DELETE_SOURCE_SQL = "delete from knowledge_sources where id = %s"
 
 
@@ -178,6 +179,11 @@ async def delete_documents(connection: Connection, source_id: UUID) -> bool:
     """Delete some documents with their chunks and vectors; whether there may be more."""
     cursor = await connection.execute(DELETE_DOCUMENTS_SQL, (source_id,))
     return cursor.rowcount == DOCUMENTS_PER_DELETE
+
+
+async def delete_document(connection: Connection, source_id: UUID, location: str) -> None:
+    """Delete one document at once: what an administrator takes away needs no grace."""
+    await connection.execute(DELETE_DOCUMENT_SQL, (source_id, location))
 
 
 async def delete_source(connection: Connection, source_id: UUID) -> None:
