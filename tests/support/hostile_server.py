@@ -51,13 +51,17 @@ Route = Callable[[Seen, Write], Awaitable[None]]
 
 @dataclass
 class HostileServer:
-    """`requests` are all that came; `robots` is served as /robots.txt (None: 404); `pages` adds paths with answers."""
+    """`requests` are all that came, on so many `connections`; `routes` answer them: ROUTES until a test changes it."""
 
     url: str
     port: int
     requests: list[Seen] = field(default_factory=list)
-    robots: bytes | None = None
-    pages: dict[str, bytes] = field(default_factory=dict)
+    connections: int = 0
+    routes: "dict[str, Route]" = field(default_factory=lambda: dict(ROUTES))
+
+    def put(self, path: str, content: bytes) -> None:
+        """Answers a path with these bytes, header and all."""
+        self.routes[path] = always(content)
 
     def seen(self, path: str) -> list[Seen]:
         """The requests for one path."""
@@ -274,12 +278,17 @@ ROUTES: dict[str, Route] = {
     "/status": answer_with_status,
     "/etag/honest": answer_if_changed,
     "/etag/ignored": always(answer(page("Policy", "Unchanged."), ("ETag", b"W/" + ETAG))),
+    "/drop": always(answer(page("Dropped", SENTENCE))),
     "/cookie": always(answer(page("Cookie", SENTENCE), ("Set-Cookie", "id=1; Path=/"))),
     "/image": always(answer(b"\x89PNG\r\n", kind="image/png")),
     "/pdf/scanned": once(lambda: answer(make_pdf([None]), kind="application/pdf")),
     "/pdf/password": once(lambda: answer(make_pdf([SENTENCE], password="secret"), kind="application/pdf")),
     "/docx/broken": once(lambda: answer(make_docx([SENTENCE])[:-200], kind=DOCX)),
 }
+
+# Answers that are over when the connection is, and one after which the next request on the connection gets no answer.
+CLOSING = frozenset({"/length/long", "/length/chunk", "/garbage"})
+NOT_FOUND = answer(b"not here", status="404 Not Found")
 
 
 @contextmanager
@@ -333,6 +342,8 @@ async def serve(
 
 async def converse(server: HostileServer, reader: asyncio.StreamReader, writer: Write) -> None:
     """Answers the requests of one connection."""
+    server.connections += 1
+    dropping = False
     while True:
         block = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
         headers = {}
@@ -341,16 +352,10 @@ async def converse(server: HostileServer, reader: asyncio.StreamReader, writer: 
             headers[name.decode("latin-1").lower()] = value.strip()
         seen = Seen(block[0].split(b" ")[1].decode("latin-1"), headers)
         server.requests.append(seen)
-        await find_route(server, seen.path)(seen, writer)
-        await writer.drain()
-        if seen.path in ("/length/long", "/length/chunk", "/garbage"):
+        if dropping:
             return
-
-
-def find_route(server: HostileServer, path: str) -> Route:
-    """What answers a path."""
-    if path in server.pages:
-        return always(server.pages[path])
-    if path == "/robots.txt" and server.robots is not None:
-        return always(answer(server.robots, kind="text/plain"))
-    return ROUTES.get(path, always(answer(b"not here", status="404 Not Found")))
+        await server.routes.get(seen.path, always(NOT_FOUND))(seen, writer)
+        await writer.drain()
+        if seen.path in CLOSING:
+            return
+        dropping = seen.path == "/drop"

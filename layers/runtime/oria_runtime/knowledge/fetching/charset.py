@@ -120,7 +120,8 @@ def read_as(body: bytes, encoding: str | None) -> str | None:
     Bytes that are UTF-8 with letters outside ASCII are taken for nothing else of one byte a letter: by chance that
     happens to next to no text, by a server's default charset to many.
     """
-    if encoding is None:
+    # Text of any length in UTF-16 has a zero byte: its blanks and line ends are ASCII. Other bytes decode in it too.
+    if encoding is None or (encoding.startswith("utf-16") and 0 not in body[:_PRESCANNED]):
         return None
     try:
         text = body.decode(encoding)

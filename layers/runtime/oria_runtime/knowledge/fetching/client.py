@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from datetime import UTC, datetime
 from functools import cache
 from typing import Self
@@ -58,7 +58,9 @@ class Fetcher:
         self._robots = Robots(policy.user_agent, self._read_rules, self._politeness.slow_down) if robots else None
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls or trusted_roots(),
-            max_connections=policy.connections,
+            # A host that holds its connections must not make another one wait: only what stays idle is counted.
+            max_connections=None,
+            max_keepalive_connections=policy.kept_connections,
             keepalive_expiry=policy.idle_seconds,
             network_backend=CheckedBackend(resolver, allow_loopback=policy.allow_loopback),
         )
@@ -77,6 +79,7 @@ class Fetcher:
         validators: Validators = NONE,
         accept_types: Collection[str] = DOCUMENT_TYPES,
         room: Room | None = None,
+        known: Container[str] = (),
     ) -> Fetched:
         """What a location holds.
 
@@ -85,6 +88,7 @@ class Fetcher:
             validators: Of the version that the caller has; sent with every hop.
             accept_types: Media types that are read; the body of any other is not.
             room: Other sizes than the policy's.
+            known: Locations that the caller has read already: a redirect to one of them ends there, as not modified.
 
         Raises:
             FetchError: `reason` says why there is nothing.
@@ -93,14 +97,18 @@ class Fetcher:
         wanted = Wanted(scope, room, validators, tuple(accept_types))
         try:
             async with asyncio.timeout(self._policy.seconds) as deadline:
-                return await self._follow(location, wanted, deadline, self._robots)
+                return await self._follow(location, wanted, deadline, self._robots, known=known)
         except TimeoutError as error:
             raise FetchError("timeout", "The answer took longer than a fetch may.") from error
 
-    async def _follow(self, url: str, wanted: Wanted, deadline: asyncio.Timeout, robots: Robots | None) -> Fetched:
+    async def _follow(
+        self, url: str, wanted: Wanted, deadline: asyncio.Timeout, robots: Robots | None, *, known: Container[str] = ()
+    ) -> Fetched:
         trail = Trail(self._policy.redirects)
         while True:
             location = admit(url, wanted.scope, allow_loopback=self._policy.allow_loopback)
+            if trail.hops and location in known:
+                return Fetched(location, trail.hops, True, NONE, "", None, b"", "")
             trail.enter(location)
             if robots:
                 await robots.check(location, wanted.scope)
@@ -123,7 +131,9 @@ class Fetcher:
         """Raises FetchError `retry_later` for an answer that asks for it."""
         if answer.status in RETRY_LATER:
             retry_at = self._politeness.stay_away(urlsplit(location).netloc, answer.headers.get("retry-after"))
-            raise FetchError("retry_later", "The server asks to come back later.", retry_at=retry_at)
+            raise FetchError(
+                "retry_later", "The server asks to come back later.", status=answer.status, retry_at=retry_at
+            )
 
     async def _read_rules(self, location: str, scope: Scope) -> bytes:
         """A robots.txt. Its deadline ends before the fetch's own, which would leave nothing known for the next one."""

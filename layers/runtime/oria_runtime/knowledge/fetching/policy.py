@@ -23,7 +23,7 @@ class FetchPolicy:
     expanded_bytes: int = 40_000_000
     # RFC 9309 asks for five at least; browsers stop at twenty. A chain longer than this is a fault of the site.
     redirects: int = 5
-    connections: int = 8
+    kept_connections: int = 8
     user_agent: str = "OriaKnowledge/1.0"
     # Between two requests to one host. A refresh reads a few hundred pages: a second would pass the function's time.
     delay_seconds: float = 0.2
