@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ MAKE_DUE_SQL = "update knowledge_sources set next_refresh_at = now(), queued_unt
 READ_REFRESH_SQL = "select * from knowledge_refreshes where source_id = %s order by started_at desc, id limit 1"
 DUMP_DOCUMENTS_SQL = """
 select location, title, language, media_type, served_from, etag, last_modified, body_hash, status, reason, warnings,
-    links
+    links, missing_since
 from knowledge_documents where source_id = %s order by location
 """
 DUMP_CHUNKS_SQL = """
@@ -154,18 +154,12 @@ def read_input(body: Mapping[str, Any]) -> list[str]:
 
 
 @asynccontextmanager
-async def open_world(
-    app_url: str, pool: Pool, tenant: UUID, environ: Mapping[str, str] | None = None
-) -> AsyncIterator[World]:
-    """A world in a migrated database."""
-    async with serve_site() as site, serve_scripted_model() as script:
-        sandbox = Sandbox(
-            {"DATABASE_URL": app_url, "KNOWLEDGE_LOOPBACK": "true", "EMBEDDING_MODEL": "small"}
-            | script.environ
-            | dict(environ or {}),
-            data_connections=2,
-        )
-        try:
-            yield World(site, script, sandbox, TenantDatabase(pool, tenant))
-        finally:
-            await sandbox.close()
+async def open_world(app_url: str, pool: Pool, tenant: UUID, *, site: Site | None = None) -> AsyncIterator[World]:
+    """A world in a migrated database, with a site of its own or another world's."""
+    async with AsyncExitStack() as stack:
+        site = site or await stack.enter_async_context(serve_site())
+        script = await stack.enter_async_context(serve_scripted_model())
+        environ = {"DATABASE_URL": app_url, "KNOWLEDGE_LOOPBACK": "true", "EMBEDDING_MODEL": "small"}
+        sandbox = Sandbox(environ | script.environ)
+        stack.push_async_callback(sandbox.close)
+        yield World(site, script, sandbox, TenantDatabase(pool, tenant))

@@ -1,5 +1,6 @@
 """A web site whose pages a test changes, over real HTTP: validators, redirects, errors; every request is recorded."""
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -38,6 +39,7 @@ class Site:
     pages: dict[str, Page] = field(default_factory=dict)
     requests: list[HttpRequest] = field(default_factory=list)
     next: dict[str, Page] = field(default_factory=dict)
+    watched: dict[int, asyncio.Event] = field(default_factory=dict)
 
     def put(self, path: str, body: str | bytes, **attributes: object) -> None:
         """Set a page; text is its HTML body."""
@@ -56,6 +58,10 @@ class Site:
         """Break the connection off."""
         self.pages[path] = replace(self.pages[path], dropped=True)
 
+    def watch(self, number: int, reached: asyncio.Event) -> None:
+        """Set the event when that many more requests have come."""
+        self.watched[len(self.requests) + number] = reached
+
     def asked(self) -> Counter[str]:
         """How often each path was asked for."""
         return Counter(request.path for request in self.requests)
@@ -68,6 +74,8 @@ class Site:
             return HttpReply(404, b"", "text/plain")
         if request.path != ROBOTS:
             self.requests.append(request)
+            if len(self.requests) in self.watched:
+                self.watched.pop(len(self.requests)).set()
         page = self.next.pop(request.path, None) or self.pages.get(request.path)
         if page is None:
             return HttpReply(404, b"", "text/html")

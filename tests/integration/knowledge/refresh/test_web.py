@@ -8,7 +8,10 @@ from tests.support.knowledge_site import Page, render, write_page
 LEAVE = "Every employee has thirty days of paid leave in a year, and may carry five of them over."
 TRAVEL = "Trips are booked through the travel desk, at least two weeks before they begin."
 SICKNESS = "Call your manager before nine on the first day of an illness."
-GRACE = "update knowledge_documents set missing_since = missing_since - interval '3 days 1 minute' where missing_since is not null"
+GRACE = """
+update knowledge_documents set missing_since = missing_since - interval '3 days 1 minute'
+where missing_since is not null
+"""
 
 
 def open_handbook(world: World) -> None:
