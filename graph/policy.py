@@ -26,6 +26,30 @@ SPECIALIST_MODEL_CALLS: Final = 8  # O, Specialist call limits
 SPECIALIST_TOOL_CALLS: Final = 6  # O, Specialist call limits
 KNOWLEDGE_MODEL_CALLS: Final = 4  # O, Specialist call limits: its own four turns
 
+# Research behind Career Chat (O, Career Chat and Knowledge Base; T, search_knowledge_sources and read_knowledge_page).
+KNOWLEDGE_RESEARCH_SECONDS: Final = 26.0  # searching and reading; with the synthesis it fits into the stage's 45
+KNOWLEDGE_SYNTHESIS_SECONDS: Final = 14.0
+KNOWLEDGE_COMMIT_SECONDS: Final = 1.0  # what research leaves of its deadline, so that it ends itself
+KNOWLEDGE_SEARCHES: Final = 2  # T
+KNOWLEDGE_PASSAGES: Final = 5  # O: the five-passage limit
+KNOWLEDGE_QUERY_CHARACTERS: Final = 1_000
+KNOWLEDGE_CONVERSATION_MESSAGES: Final = 8  # what "and for part-timers?" refers to
+KNOWLEDGE_MESSAGE_CHARACTERS: Final = 4_000  # of the question; the others are cut as records are
+KNOWLEDGE_ENTRY_PAGES: Final = 4  # opened with the first search; those of more sources can be read by their ids
+KNOWLEDGE_PAGES: Final = 8  # requests of one research, entry pages included
+KNOWLEDGE_READS: Final = 6  # excerpts; two model turns can ask for no more than a few at once
+KNOWLEDGE_PAGE_SECONDS: Final = 6.0  # of one page with its redirects: entry, a link and another fit into the research
+KNOWLEDGE_PAGE_BYTES: Final = 2_000_000  # no page that a person reads is larger
+KNOWLEDGE_EXPANDED_BYTES: Final = 8_000_000
+KNOWLEDGE_PAGE_CHARACTERS: Final = 200_000
+KNOWLEDGE_EXCERPT_CHARACTERS: Final = 4_000  # about 1,000 tokens: all that may be read is 10,000
+KNOWLEDGE_ENTRY_CHARACTERS: Final = 1_500  # of an entry page, beside its links
+KNOWLEDGE_LINKS: Final = 40  # shown of one page
+KNOWLEDGE_LINK_CHARACTERS: Final = 160  # of the words round a link
+KNOWLEDGE_SECTIONS: Final = 40  # shown of one page
+KNOWLEDGE_LABEL_CHARACTERS: Final = 160  # of a title or heading
+KNOWLEDGE_ANSWER_TOKENS: Final = 1_024  # as a summary: an answer to one question
+
 # What the gate reads and writes.
 GATE_EVIDENCE_TEXTS: Final = 10  # O, Pre-supervisor decisions: nonempty texts of the transcript
 BOUNDARY_OUTPUT_TOKENS: Final = 512  # O, Pre-supervisor decisions

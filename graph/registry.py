@@ -7,10 +7,11 @@ each entry's functions import what they call.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graph.oria.agents import SPECIALISTS
+from graph.oria.agents import KNOWLEDGE_BASE, RECOVERY, SPECIALISTS
 from graph.oria.availability import list_enabled
 from graph.policy import (
     GATE_SECONDS,
+    KNOWLEDGE_SECONDS,
     MEMORY_SECONDS,
     SPECIALIST_BUDGET_SECONDS,
     SPECIALIST_SECONDS,
@@ -31,6 +32,13 @@ ORIA_STAGES = (
         "specialist",
         frozenset(specialist.node for specialist in SPECIALISTS.values()),
         SPECIALIST_SECONDS,
+        budget=SPECIALIST_BUDGET_SECONDS,
+    ),
+    Stage(
+        "knowledge",
+        frozenset({KNOWLEDGE_BASE.node}),
+        KNOWLEDGE_SECONDS,
+        recovery=RECOVERY,
         budget=SPECIALIST_BUDGET_SECONDS,
     ),
 )

@@ -39,6 +39,7 @@ MCP_TOOLS: Final[Mapping[str, frozenset[str]]] = {
     ),
     "task_helper": frozenset({"task_helper_tool"}),
     "person_disambiguation": frozenset({"person_disambiguation_tool"}),
+    "knowledge_base": frozenset({"search_knowledge_sources", "read_knowledge_page"}),
 }
 
 

@@ -51,6 +51,10 @@ def start_turn(turn: Turn, approval: Approval) -> dict[str, Any]:
         "agent": None,
         "returned": False,
         "returning": False,
+        "handover": None,
+        "handed_over": False,
+        "research": None,
+        "shown_cards": [],
         "outcome": None,
     }
     if approval.decision != "allow":

@@ -1,10 +1,14 @@
-"""Oria's graph: gate, supervisor, one specialist.
+"""Oria's graph: gate, supervisor, one specialist, and research behind Career Chat.
 
     START → pre_supervisor_gate ─┬─ block, doubt → END
                                  ├─ allow, agent named → <agent>_agent → END
                                  └─ allow → supervisor → <agent>_agent ─┬─ END
                                                 ▲                       │
                                                 └── person confirmed ───┘  (once a turn)
+
+    career_chat_agent → handover → knowledge_base_agent ─┬─ supported → END  (once a turn)
+            ▲                                            │
+            └───────────── miss, unavailable ────────────┘
 
 Memory is a function of its own on `turn.approved` (DESIGN 2.5), not a node.
 """
@@ -14,7 +18,7 @@ from typing import Any, Protocol
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from graph.oria.agents import SPECIALISTS, Specialist
+from graph.oria.agents import KNOWLEDGE_BASE, SPECIALISTS, Specialist
 from graph.oria.gate import run_gate
 from graph.oria.state import OriaState
 from graph.oria.supervisor import run_supervisor
@@ -23,6 +27,7 @@ from oria_runtime.turns.context import TurnContext
 
 GATE = "pre_supervisor_gate"
 SUPERVISOR = "supervisor"
+CAREER_CHAT = SPECIALISTS["career_chat"]
 
 
 class SpecialistNode(Protocol):
@@ -41,7 +46,10 @@ def build() -> StateGraph[OriaState, TurnContext, Any, Any]:
     builder.add_conditional_edges(GATE, route_after_gate, [END, SUPERVISOR, *nodes])
     for specialist in SPECIALISTS.values():
         builder.add_node(specialist.node, as_node(specialist))
-        builder.add_conditional_edges(specialist.node, route_after_specialist, [END, SUPERVISOR])
+        following = [KNOWLEDGE_BASE.node] if specialist is CAREER_CHAT else []
+        builder.add_conditional_edges(specialist.node, route_after_specialist, [END, SUPERVISOR, *following])
+    builder.add_node(KNOWLEDGE_BASE.node, run_knowledge_base)
+    builder.add_conditional_edges(KNOWLEDGE_BASE.node, route_after_research, [END, CAREER_CHAT.node])
     return builder
 
 
@@ -52,6 +60,13 @@ def as_node(specialist: Specialist) -> SpecialistNode:
         return await specialist.run(state, runtime)
 
     return run_specialist
+
+
+async def run_knowledge_base(state: OriaState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
+    """The node of research, imported when it first runs, as those of the specialists."""
+    from graph.oria.agents.knowledge_base.agent import answer_handover
+
+    return await answer_handover(state, runtime)
 
 
 def route_after_gate(state: OriaState) -> str:
@@ -65,5 +80,13 @@ def route_after_gate(state: OriaState) -> str:
 
 
 def route_after_specialist(state: OriaState) -> str:
-    """A confirmed person sends the turn back to the supervisor, for the request that they were looked up for."""
+    """A handover goes to research; a confirmed person sends the turn back to the supervisor, for the request that they
+    were looked up for."""
+    if state.get("handover") is not None:
+        return KNOWLEDGE_BASE.node
     return SUPERVISOR if state.get("returning") else END
+
+
+def route_after_research(state: OriaState) -> str:
+    """A supported answer ends the turn; everything else is for Career Chat to explain."""
+    return END if state.get("research") == "supported" else CAREER_CHAT.node

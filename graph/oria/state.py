@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal, TypedDict
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage
 
 from graph.oria.window import merge_messages
 
 GateDecision = Literal["allow", "doubt", "block"]
+ResearchStatus = Literal["supported", "miss", "unavailable"]
 
 
 class SelectedPerson(TypedDict):
@@ -33,6 +34,11 @@ class OriaState(TypedDict, total=False):
         agent: id of this turn's specialist once it is known.
         returned: whether a confirmed person has sent this turn back to the supervisor already; once is the limit.
         returning: set by the specialist that sends it back, cleared by the supervisor.
+        handover: Career Chat's call of the Knowledge Base, which is in no message yet: it enters the thread together
+            with its result, so that no thread ever has a call without one.
+        handed_over: whether Career Chat has called it in this turn; once is the limit.
+        research: what became of the research once it is back.
+        shown_cards: cards that tools had shown before the handover; they belong to the outcome of the turn.
         outcome: `Outcome.as_json()` of the turn once it has one.
     """
 
@@ -46,4 +52,8 @@ class OriaState(TypedDict, total=False):
     agent: str | None
     returned: bool
     returning: bool
+    handover: AIMessage | None
+    handed_over: bool
+    research: ResearchStatus | None
+    shown_cards: list[dict[str, Any]]
     outcome: dict[str, Any] | None

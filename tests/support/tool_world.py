@@ -80,9 +80,9 @@ class CountingDatabase(TenantDatabase):
         self.transactions = 0
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(self, *, snapshot: bool = False) -> AsyncIterator[Connection]:
         self.transactions += 1
-        async with super().transaction() as connection:
+        async with super().transaction(snapshot=snapshot) as connection:
             yield connection
 
 

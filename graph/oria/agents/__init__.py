@@ -7,7 +7,7 @@ specialist. `description` is written for the supervisor's choice and for `GET /v
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from oria_runtime.tenancy.tenants import ProfileName
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Specialist:
-    """An agent that the supervisor can pick. Its node, and its models' task label, are named after its id."""
+    """An agent with a node of its own. The node, and its models' task label, are named after its id."""
 
     id: str
     name: str
@@ -49,6 +49,7 @@ class Specialist:
         return definition
 
 
+# Whom the supervisor can pick and a caller can name.
 SPECIALISTS: Mapping[str, Specialist] = {
     specialist.id: specialist
     for specialist in (
@@ -119,3 +120,13 @@ SPECIALISTS: Mapping[str, Specialist] = {
         ),
     )
 }
+
+# Behind Career Chat, which hands over to it: no supervisor picks it, no caller names it and no list shows it.
+KNOWLEDGE_BASE = Specialist(
+    id="knowledge_base",
+    name="Knowledge Base",
+    description="Finds a specific fact about the company in its own documents and public pages, and says where it is.",
+    profile="mini",
+)
+# The directive with which its stage, killed or failed, is dispatched once more (DESIGN 2.2).
+RECOVERY: Final = "unavailable"

@@ -17,24 +17,28 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from graph.middleware.activity import ActivityMiddleware
-from graph.middleware.delivery import Delivery, DeliveryMiddleware
+from graph.middleware.delivery import DeliveryMiddleware
+from graph.middleware.handover import HandoverMiddleware, withdraw_call
 from graph.middleware.history import edit_history
 from graph.middleware.interactions import InteractionMiddleware
 from graph.middleware.tool_boundary import bound_errors
 from graph.oria.agents import SPECIALISTS
 from graph.oria.agents.confirmation import ConfirmationMiddleware
 from graph.oria.agents.prompting import AgentPrompts, write_system_prompt
+from graph.oria.availability import enables_knowledge
 from graph.oria.channel_tools import narrow_tools
-from graph.oria.state import SelectedPerson
+from graph.oria.state import ResearchStatus, SelectedPerson
 from graph.oria.tools.get_document_content_tool import NAME as DOCUMENT_TOOL
 from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION_TOOL
 from graph.oria.tools.request_clarification_tool import build_clarification_tool
+from graph.oria.tools.transfer_to_knowledge_base import NAME as TRANSFER_TOOL
 from graph.oria.untrusted import data_message
 from graph.oria.window import starts_turn
 from graph.policy import SPECIALIST_MODEL_CALLS, SPECIALIST_TOOL_CALLS
 from oria_runtime.catalog.people import Profile, read_profile
 from oria_runtime.documents.rows import Place, list_names
 from oria_runtime.errors import StageFailedError
+from oria_runtime.knowledge.availability import has_knowledge
 from oria_runtime.models.errors import ModelError
 from oria_runtime.tenancy.tenants import AgentConfig
 from oria_runtime.turns.context import TurnContext
@@ -50,7 +54,7 @@ SEARCHES_AND_TRANSFERS: Final = frozenset(
         "search_opportunities_tool",
         "suggest_opportunities_based_on_objective_tool",
         "talent_finder_tool",
-        "transfer_to_knowledge_base",
+        TRANSFER_TOOL,
     }
 )
 
@@ -61,7 +65,8 @@ class AgentRequest:
 
     `selected_person` is the colleague that was confirmed last. `returns_person` says that confirming one ends this
     agent's run, because the supervisor goes on with the request (once a turn, and not where the caller named an agent).
-    `documents` are the names of the conversation's documents, for agents that read them.
+    `documents` are the names of the conversation's documents, for agents that read them. `can_hand_over` says that the
+    Knowledge Base has something to search and has not been called in this turn; `research` is what came of it.
     """
 
     context: TurnContext
@@ -69,6 +74,8 @@ class AgentRequest:
     selected_person: SelectedPerson | None = None
     returns_person: bool = False
     documents: Sequence[str] = ()
+    can_hand_over: bool = False
+    research: ResearchStatus | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,8 @@ class AgentDefinition:
     `hide` names the tools that this request cannot use; the model never sees them. `notes` are lines for the prompt's
     request context. `errors` are the tools whose exceptions end at the agent's boundary, with the text that is safe to
     show for each; every other tool has its own (seeds/oria_orchestration.md, "Recoverable tool failures").
-    `reads_documents` says that the agent is told which documents there are.
+    `reads_documents` says that the agent is told which documents there are, `hands_over` that it may call the Knowledge
+    Base.
     """
 
     id: str
@@ -89,6 +97,7 @@ class AgentDefinition:
     notes: Callable[[AgentRequest], Sequence[str]] = lambda _: ()
     errors: Mapping[str, str] = field(default_factory=dict)
     reads_documents: bool = False
+    hands_over: bool = False
 
 
 async def run_specialist(
@@ -97,7 +106,7 @@ async def run_specialist(
     """The node's update: this turn's new messages, and the outcome. Raises StageFailedError."""
     context = runtime.context
     given: list[AnyMessage] = list(state["messages"])
-    request = await read_request(state, context, with_documents=definition.reads_documents)
+    request = await read_request(definition, state, context)
     agent = build_agent(definition, request, state.get("summary", ""))
     try:
         result = await agent.ainvoke({"messages": given}, context=context)
@@ -111,20 +120,37 @@ async def run_specialist(
     update = {"messages": added, **({"selected_person": confirmed} if confirmed else {})}
     if confirmed and request.returns_person:
         return update | {"returning": True}
-    return update | {"outcome": read_outcome(added, result.get("deliveries", [])).as_json()}
+    shown = [*state.get("shown_cards", []), *(card for each in result.get("deliveries", []) for card in each["cards"])]
+    if handover := result.get("handover"):
+        kept = withdraw_call(added, handover)
+        return update | {"messages": kept, "handover": handover, "handed_over": True, "shown_cards": shown}
+    return update | {"outcome": read_outcome(added, shown).as_json()}
 
 
-async def read_request(state: Mapping[str, Any], context: TurnContext, *, with_documents: bool) -> AgentRequest:
-    """The request with the person's profile; a person without a user id has none, and no documents."""
+async def read_request(definition: AgentDefinition, state: Mapping[str, Any], context: TurnContext) -> AgentRequest:
+    """The request with the person's profile; a person without a user id has none, and no documents.
+
+    Whether there is knowledge is looked up here and nowhere else: once, before a model is asked.
+    """
     user_id = context.turn.user_id
-    profile, documents = None, list[str]()
-    if user_id.strip():
-        async with context.database.transaction() as connection:
+    profile, documents, can_hand_over = None, list[str](), False
+    async with context.database.transaction() as connection:
+        if user_id.strip():
             profile = await read_profile(connection, user_id)
-            if with_documents:
-                documents = await list_names(connection, Place(context.database, user_id, context.turn.conversation_id))
+        if user_id.strip() and definition.reads_documents:
+            documents = await list_names(connection, Place(context.database, user_id, context.turn.conversation_id))
+        if definition.hands_over and not state.get("handed_over") and enables_knowledge(context.tenant.config):
+            can_hand_over = await has_knowledge(connection)
     returns_person = state.get("requested_agent") is None and not state.get("returned")
-    return AgentRequest(context, profile, state.get("selected_person"), returns_person, documents)
+    return AgentRequest(
+        context,
+        profile,
+        state.get("selected_person"),
+        returns_person,
+        documents,
+        can_hand_over=can_hand_over,
+        research=state.get("research"),
+    )
 
 
 def build_agent(definition: AgentDefinition, request: AgentRequest, summary: str) -> Any:
@@ -176,6 +202,7 @@ def build_middleware(
         history,
         delivery,
         ConfirmationMiddleware(ends_run=request.returns_person),
+        *([HandoverMiddleware(TRANSFER_TOOL)] if TRANSFER_TOOL in available else []),
         *([interactions] if interactive else []),
         ModelCallLimitMiddleware(run_limit=SPECIALIST_MODEL_CALLS, exit_behavior="error"),
         ToolCallLimitMiddleware(run_limit=SPECIALIST_TOOL_CALLS, exit_behavior="continue"),
@@ -206,10 +233,10 @@ def exclude_tools(tools: Sequence[BaseTool], excluded: Collection[str], agent_id
     return kept
 
 
-def read_outcome(added: Sequence[AnyMessage], deliveries: Sequence[Delivery]) -> Outcome:
-    """The public answer and the cards of all deliveries. Raises StageFailedError when there is no answer."""
+def read_outcome(added: Sequence[AnyMessage], cards: Sequence[Mapping[str, Any]]) -> Outcome:
+    """The public answer with the cards. Raises StageFailedError when there is no answer."""
     last = added[-1] if added else None
     text = str(last.text) if isinstance(last, AIMessage) and not last.tool_calls else ""
     if not text.strip():
         raise StageFailedError("empty_answer", "the agent ended without an answer")
-    return Outcome("message", text, cards=[card for delivery in deliveries for card in delivery["cards"]])
+    return Outcome("message", text, cards=cards)

@@ -3,14 +3,24 @@
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from inspect import cleandoc
-from typing import Any
+from typing import Annotated, Any
 
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool, InjectedToolArg, tool
 from pydantic import BaseModel, ValidationError
 
 
 class StoredDataError(Exception):
     """Something that a tool read does not fit its model; the cause says what."""
+
+
+class NoArguments(BaseModel):
+    """The tool takes nothing from the model: what it works on is the request's matter.
+
+    LangChain gives a tool whose schema is empty no injected argument either, so the runtime is named here; the schema
+    that the model sees leaves it out (StructuredTool._to_args_and_kwargs).
+    """
+
+    runtime: Annotated[Any, InjectedToolArg]
 
 
 def declare_tool(name: str, schema: type[BaseModel]) -> Callable[[Callable[..., Awaitable[Any]]], BaseTool]:

@@ -1,16 +1,15 @@
 """Shows the person an analysis of their own profile: narrative, fit with the current role, development topics."""
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, InjectedToolArg
-from pydantic import BaseModel
+from langchain_core.tools import BaseTool
 
 from graph.middleware.delivery import deliver
 from graph.middleware.tool_boundary import ToolResult, fail
-from graph.oria.tools.declaration import declare_tool
+from graph.oria.tools.declaration import NoArguments, declare_tool
 from graph.oria.tools.profile_analysis.alignment import find_alignment, read_current_job
 from graph.oria.tools.profile_analysis.card import CARD_TYPE, build_card, build_topics, write_text
 from graph.oria.tools.profile_analysis.evidence import list_gaps, normalize, write_evidence
@@ -26,16 +25,6 @@ NAME: Final = "display_user_profile_tool"
 NO_PROFILE: Final = "Error: there is no profile of the person to analyse in this request. Go on without one."
 # What the agent's boundary says for whatever the tool raises.
 FAILURE: Final = "Error: the profile could not be analysed just now."
-
-
-class NoArguments(BaseModel):
-    """The tool takes nothing from the model: whose profile it is, is the request's matter.
-
-    LangChain gives a tool whose schema is empty no injected argument either, so the runtime is named here; the schema
-    that the model sees leaves it out (StructuredTool._to_args_and_kwargs).
-    """
-
-    runtime: Annotated[Any, InjectedToolArg]
 
 
 def build_analysis_tool(profile: Profile | None) -> BaseTool:

@@ -1,4 +1,7 @@
-"""A thread with one specialist: a small graph on an in-memory saver, a scripted model and a real database."""
+"""A thread with one specialist: a small graph on an in-memory saver, a scripted model and a real database.
+
+Behind it is the Knowledge Base, as in Oria's graph, for the one specialist that hands over to it.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -13,8 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from graph.oria.agents import SPECIALISTS
-from graph.oria.graph import as_node
+from graph.oria.agents import KNOWLEDGE_BASE, SPECIALISTS
+from graph.oria.graph import as_node, route_after_research, run_knowledge_base
 from graph.oria.state import OriaState
 from oria_runtime.db.pool import TenantDatabase
 from oria_runtime.models.client import build_models
@@ -28,6 +31,8 @@ from tests.support.scripted_model import Script, Seen, serve_scripted_model
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 USER = "u-1"
+# What the gate resets.
+NEW_TURN: dict[str, Any] = {"handover": None, "handed_over": False, "research": None, "shown_cards": []}
 
 
 @pytest.fixture
@@ -81,6 +86,9 @@ class Conversation:
     user_id: str = USER
     conversation_id: UUID = field(default_factory=uuid4)
     attachments: Sequence[str] = ()
+    directive: str | None = None
+    channel: str | None = None
+    seconds: float = 60.0
     thread: str = field(default_factory=lambda: str(uuid4()))
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     context: TurnContext | None = None
@@ -90,7 +98,7 @@ class Conversation:
         """A new turn."""
         self.context = self.build_context(text)
         turn_id = str(self.context.turn.id)
-        return await self.run({"messages": [HumanMessage(text, id=turn_id)], "turn_id": turn_id, **state})
+        return await self.run({"messages": [HumanMessage(text, id=turn_id)], "turn_id": turn_id, **NEW_TURN, **state})
 
     async def answer(self, *answers: dict[str, Any]) -> Stop:
         """Answers to the pending questions, in their order, by a worker that shares nothing but the saved data."""
@@ -108,7 +116,10 @@ class Conversation:
         specialist = SPECIALISTS[self.agent]
         builder.add_node(specialist.node, as_node(specialist))
         builder.add_edge(START, specialist.node)
-        builder.add_edge(specialist.node, END)
+        if self.agent == "career_chat":
+            builder.add_conditional_edges(specialist.node, route_after_career_chat, [END, KNOWLEDGE_BASE.node])
+            builder.add_node(KNOWLEDGE_BASE.node, run_knowledge_base)
+            builder.add_conditional_edges(KNOWLEDGE_BASE.node, route_after_research, [END, specialist.node])
         graph = builder.compile(checkpointer=self.saver)
         config: Any = {"configurable": {"thread_id": self.thread}}
         events: list[Event] = []
@@ -136,7 +147,7 @@ class Conversation:
             agent=self.agent,
             requested_agent=None,
             interactions=self.interactions,
-            request={"attachments": list(self.attachments)},
+            request={"attachments": list(self.attachments), **({"channel": self.channel} if self.channel else {})},
             outcome=None,
             usage={},
             directive=None,
@@ -150,14 +161,20 @@ class Conversation:
             database=self.database,
             models=build_models(ModelSettings(), self.config, environ=self.script.environ),
             now=NOW,
-            deadline=asyncio.get_running_loop().time() + 60,
-            directive=None,
+            deadline=asyncio.get_running_loop().time() + self.seconds,
+            directive=self.directive,
             token=no_token,
+            allow_loopback=True,
         )
 
     def with_options(self, **changes: Any) -> "Conversation":
         """The same thread under another configuration."""
         return replace(self, **changes)
+
+
+def route_after_career_chat(state: OriaState) -> str:
+    """To research or to the end: there is no supervisor here to go back to."""
+    return KNOWLEDGE_BASE.node if state.get("handover") else END
 
 
 def list_sent(seen: Seen) -> list[dict[str, Any]]:

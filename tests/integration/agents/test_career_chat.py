@@ -215,7 +215,7 @@ async def test_excluded_tools_are_not_offered_and_an_empty_rest_is_ignored(
     await career_chat.with_options(config=configure(PROFILE)).say("Hello")
     assert script.requests[0].tools == ["request_clarification_tool", *TOOLS[1:]]
     script.reset()
-    await career_chat.with_options(config=configure(*TOOLS)).say("Hello")
+    await career_chat.with_options(config=configure(*TOOLS, "transfer_to_knowledge_base")).say("Hello")
     assert PROFILE in script.requests[0].tools
     assert "ignored" in caplog.text
 

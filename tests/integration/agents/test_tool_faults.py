@@ -40,7 +40,7 @@ class FaultyDatabase(TenantDatabase):
         self.transactions = 0
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    async def transaction(self, *, snapshot: bool = False) -> AsyncIterator[Connection]:
         self.transactions += 1
         async with super().transaction() as connection:
             if self.transactions > 1:

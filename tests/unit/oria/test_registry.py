@@ -33,7 +33,9 @@ def test_stages_have_the_seconds_of_the_policy() -> None:
         ("gate", policy.GATE_SECONDS, None),
         ("supervisor", policy.SUPERVISOR_SECONDS, None),
         ("specialist", policy.SPECIALIST_SECONDS, policy.SPECIALIST_BUDGET_SECONDS),
+        ("knowledge", policy.KNOWLEDGE_SECONDS, policy.SPECIALIST_BUDGET_SECONDS),
     ]
+    assert {stage.name: stage.recovery for stage in ORIA.stages if stage.recovery} == {"knowledge": "unavailable"}
 
 
 def test_agents_are_those_that_the_tenant_enables() -> None:
@@ -44,6 +46,13 @@ def test_agents_are_those_that_the_tenant_enables() -> None:
     assert list_ids({"chatbot": {"agents": {"training_finder": {}}}}) == ["training_finder"]
     assert list_ids({"chatbot": {"agents": {"career_chat": {"active": False}}}}) == []
     assert list_ids({"chatbot": {"agents": {}}}) == []
+
+
+def test_knowledge_is_no_agent_that_anybody_can_pick() -> None:
+    """Neither the supervisor nor a caller: it is behind Career Chat, also where a tenant's list names it."""
+    configs: list[dict[str, object]] = [{}, {"chatbot": {"agents": {"career_chat": {}, "knowledge_base": {}}}}]
+    for config in configs:
+        assert "knowledge_base" not in [agent.id for agent in ORIA.agents(TenantConfig.model_validate(config))]
 
 
 def test_an_outcome_survives_the_state() -> None:

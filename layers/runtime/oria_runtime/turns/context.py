@@ -19,6 +19,7 @@ class TurnContext:
 
     `deadline` is on the running loop's clock, in seconds. `directive` is set when the engine asks a stage to recover
     (`unavailable`). `token` unseals the caller's bearer token, or gives None when it has expired or was not needed.
+    `allow_loopback` lets the pages of a question be read from this machine, as the deployment's settings say.
     """
 
     turn: Turn
@@ -29,3 +30,4 @@ class TurnContext:
     deadline: float
     directive: str | None
     token: Callable[[], Awaitable[str | None]]
+    allow_loopback: bool = False

@@ -13,9 +13,13 @@ def emit_delta(text: str) -> None:
     get_stream_writer()(Event(EventType.MESSAGE_DELTA, {"text": text}))
 
 
-def emit_activity_started(activity_id: str, kind: str, name: str) -> None:
-    """Say that a node, a tool or a search began. `kind` is `tool`, `task` or `research`."""
-    get_stream_writer()(Event(EventType.ACTIVITY_STARTED, {"activity_id": activity_id, "kind": kind, "name": name}))
+def emit_activity_started(activity_id: str, kind: str, name: str, comment: str = "") -> None:
+    """Say that a node, a tool or a search began. `kind` is `tool`, `task` or `research`.
+
+    `comment` is a fixed text in the person's language; nothing that a model or a person wrote goes into it.
+    """
+    data = {"activity_id": activity_id, "kind": kind, "name": name} | ({"comment": comment} if comment else {})
+    get_stream_writer()(Event(EventType.ACTIVITY_STARTED, data))
 
 
 def emit_activity_completed(activity_id: str, kind: str, name: str, status: str) -> None:

@@ -35,6 +35,7 @@ def build_context(sandbox: "Sandbox", claim: Claim, *, now: datetime, seconds: f
         deadline=asyncio.get_running_loop().time() + seconds,
         directive=claim.turn.directive,
         token=unseal_token,
+        allow_loopback=sandbox.settings.allow_loopback,
     )
 
 
