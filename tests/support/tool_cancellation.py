@@ -48,7 +48,7 @@ async def open_engine(run: ToolRun) -> AsyncIterator[OriaEngine]:
 async def cancel_call(run: ToolRun, engine: OriaEngine) -> None:
     wait, held = hold_call(run)
     turn = await engine.say("Please do it", agent=run.agent)
-    event, before = await engine.next_stage("specialist"), await engine.thread_rows()
+    event, before = await engine.next_stage(run.case.stage), await engine.thread_rows()
     running = asyncio.create_task(engine.stage(event, engine.worker()))
     async with asyncio.timeout(10):
         while not wait():

@@ -86,6 +86,9 @@ class ToolCase:
     model: Ask | Hole
     pause: Pause | Hole
     prepare: Callable[[Script], None] = field(default=prepare_nothing)
+    # Where it works, and what of the database it needs, "" for all: what its agent needs too must stay there.
+    stage: str = "specialist"
+    table: str = ""
 
     def find_hole(self, column: str) -> Hole | None:
         """The hole of this column, if it has one."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graph.oria.agents.knowledge_base.agent import UNAVAILABLE
 from graph.oria.tools import (
     display_user_profile_tool,
     get_document_content_tool,
@@ -19,9 +20,11 @@ from graph.oria.tools import (
     talent_finder_tool,
     task_helper_tool,
     training_finder_tool,
+    transfer_to_knowledge_base,
 )
 from graph.oria.tools.opportunities.criteria import NO_CRITERIA
-from tests.support.scripted_model import Script, choose, give, say
+from graph.oria.untrusted import encode_data
+from tests.support.scripted_model import Script, Seen, call, choose, give, say
 from tests.support.simulations import BRIEF, SCENARIO
 from tests.support.tool_case import Ask, Hole, Pause, ToolCase
 from tests.support.tool_world import BARE_USER, DOCUMENT, EARLIER
@@ -78,6 +81,19 @@ def prepare_guidance(script: Script) -> None:
     script.on(label="task_helper.guidance").reply(say("1. Write the actions down."))
 
 
+def prepare_research(script: Script) -> None:
+    """Research finds the answer to the person who has a profile."""
+
+    def has_profile(_: Seen) -> bool:
+        asked = script.seen(label="langgraph.career_chat_agent", tool="transfer_to_knowledge_base")
+        return get_user_profile_selective_tool.NAME in asked[-1].tools
+
+    script.on(label="langgraph.knowledge_base_agent").reply(call("search_knowledge_sources"), say("DONE"))
+    script.on(label="knowledge_base.synthesis").reply(give({"status": "miss", "answer": "", "citations": []}))
+    supported = {"status": "supported", "answer": "On paper.", "citations": ["e1"]}
+    script.on(label="knowledge_base.synthesis", where=has_profile).reply(give(supported))
+
+
 PROFILE = Ask({"need_skills": True}, "Python")
 CONTENT = Ask({"file_name": DOCUMENT, "conversation_id": str(EARLIER)}, "Ten years of audits")
 TITLES = Ask({"job_titles": ["Data analyst", "Weaver"]}, '"job_code": "DA"')
@@ -94,6 +110,8 @@ COURSE = Ask({"query": "Python", "is_learning_plan": False}, "Python part", card
 TALENT = Ask({"query": "Somebody in Nice", "intent": find_in("Nice")}, "Grace Hopper", card=PEOPLE)
 ANALYSIS = Ask({}, "skill_score", card="profile_analysis")
 TASK = Ask({"user_question": "Write the minutes of our meeting"}, "Write the actions down", card="")
+HANDOVER = Ask({}, '"status": "supported"', card="")
+NOT_CHECKED = Ask({}, encode_data(UNAVAILABLE), "error")
 GRACE = Ask({"person_name": "Grace Hopper"}, '"id": "p-3"')
 QUESTION = Pause(
     Ask({"questions": [ask_openly("Which meeting?")]}, "The yearly one"),
@@ -255,6 +273,17 @@ CASES = [
             [{"option_ids": ["o2"]}],
             failing=[{"option_ids": ["o2"]}],
         ),
+    ),
+    ToolCase(
+        tool=transfer_to_knowledge_base.NAME,
+        success=HANDOVER,
+        miss=Ask({}, '"status": "miss"', user=BARE_USER),
+        database=NOT_CHECKED,
+        model=NOT_CHECKED,
+        pause=Hole("it has no arguments that could be missing"),
+        prepare=prepare_research,
+        stage="knowledge",
+        table="knowledge_chunks",
     ),
     ToolCase(
         tool=request_clarification_tool.NAME,

@@ -31,11 +31,11 @@ from tests.support.tool_world import World
 HIDDEN: Mapping[str, Any] = {"runtime": {"context": "mine"}, "user_id": "p-1", "tenant_id": "other", "state": {}}
 
 
-def break_then(world: World, step: Step) -> Step:
+def break_then(world: World, step: Step, table: str = "") -> Step:
     """The database is gone when the model has chosen: the profile was read before."""
 
     async def run(seen: Seen) -> Any:
-        world.break_database()
+        world.break_database(table)
         return await step(seen)
 
     return run
@@ -56,8 +56,8 @@ async def check_miss(run: ToolRun) -> str:
 async def check_database(run: ToolRun) -> str:
     ask = run.case.database
     assert isinstance(ask, Ask)
-    with run.world.repaired():
-        stop = await run.make(ask, break_then(run.world, call(run.case.tool, **ask.arguments)))
+    with run.world.repaired(run.case.table):
+        stop = await run.make(ask, break_then(run.world, call(run.case.tool, **ask.arguments), run.case.table))
     run.assert_result(stop, ask)
     assert run.count_own_transactions() > 0
     return ask.status if ask.status == "error" else "without"

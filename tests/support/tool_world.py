@@ -20,6 +20,7 @@ from tests.support.candidates import add_candidate, add_skill
 from tests.support.database import DatabaseUrls, create_tenant
 from tests.support.engine import USER
 from tests.support.jobs import add_job, give_job
+from tests.support.knowledge import add_knowledge
 from tests.support.people import add_person
 from tests.support.trainings import add_training
 
@@ -43,13 +44,14 @@ class World:
     tenant_id: UUID
     foreign_id: UUID
 
-    def break_database(self) -> None:
-        """From now on no table and no function is there."""
+    def break_database(self, table: str = "") -> None:
+        """From now on no table and no function is there, or this table is not."""
         with psycopg.connect(self.urls.owner, autocommit=True) as owner:
-            owner.execute("alter schema oria rename to gone")
+            broken = f"alter table oria.{table} rename to gone" if table else "alter schema oria rename to gone"
+            owner.execute(broken.encode())
 
     @contextmanager
-    def repaired(self) -> Iterator[None]:
+    def repaired(self, table: str = "") -> Iterator[None]:
         """Whatever broke inside is whole afterwards."""
         try:
             yield
@@ -57,6 +59,8 @@ class World:
             with psycopg.connect(self.urls.owner, autocommit=True) as owner:
                 if owner.execute("select 1 from pg_namespace where nspname = 'gone'").fetchone():
                     owner.execute("alter schema gone rename to oria")
+                if table and owner.execute("select to_regclass('oria.gone')").fetchone() != (None,):
+                    owner.execute(f"alter table oria.gone rename to {table}".encode())
 
     def lock(self) -> psycopg.Connection[Any]:
         """Every read of the catalogue waits until this connection is closed."""
@@ -105,6 +109,8 @@ def fill_world(urls: DatabaseUrls, remark: str = "") -> World:
 async def fill_tenant(database: TenantDatabase, remark: str) -> None:
     """People, library and catalogue with the same ids everywhere."""
     await add_skill(database, "py", "Python", f"Python {remark}".strip())
+    # A tool call in these tests comes with this message, see ToolRun.
+    await add_knowledge(database, f"Please do it on paper. {remark}".strip(), title=f"Forms {remark}".strip())
     await fill_people(database, remark)
     for number in range(3):
         title = f"Python part {number} {remark}".strip()

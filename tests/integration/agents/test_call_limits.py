@@ -147,8 +147,10 @@ async def test_a_call_beside_one_that_may_pause_is_rejected_with_it(run: ToolRun
 async def test_where_nobody_can_be_asked_calls_run_side_by_side(
     tool_world: World, tool_script: Script, tool_pool: Pool, agent: str
 ) -> None:
-    """Nothing pauses there; each call has its result, cards are shown and the agent answers the rest."""
-    tools = [tool for tool in list_business_tools(agent) if isinstance(ROWS[tool].success, Ask)]
+    """Nothing pauses there; each call has its result, cards are shown and the agent answers the rest. Only a handover
+    is made alone (test_handover)."""
+    calls = [tool for tool in list_business_tools(agent) if isinstance(ROWS[tool].success, Ask)]
+    tools = [tool for tool in calls if ROWS[tool].stage == "specialist"]
     run = ToolRun(tool_world, tool_script, tool_pool, agent, ROWS[tools[0]])
     for tool in tools:
         ROWS[tool].prepare(tool_script)

@@ -17,7 +17,8 @@ from tests.support.tool_world import World
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 # One agent for each tool: what is raised does not know the agent.
 FIRST = {tool: (agent, tool) for agent, tool in reversed(list(discover_tools()))}
-READING = [cell for tool, cell in FIRST.items() if isinstance(ROWS[tool].database, Ask)]
+# Not what works in another stage: the agent that goes on after it needs the database itself.
+READING = [cell for tool, cell in FIRST.items() if isinstance(ROWS[tool].database, Ask) and not ROWS[tool].table]
 ASKING = [cell for tool, cell in FIRST.items() if isinstance(ROWS[tool].model, Ask)]
 SECRET = "what the driver quotes of a row"
 ERRORS = [ValueError(SECRET), KeyError(SECRET), TimeoutError(SECRET), psycopg.DataError(SECRET)]
