@@ -59,6 +59,10 @@ class HostileServer:
     connections: int = 0
     routes: "dict[str, Route]" = field(default_factory=lambda: dict(ROUTES))
 
+    def location(self, path: str) -> str:
+        """The location of a path."""
+        return self.url + path
+
     def put(self, path: str, content: bytes) -> None:
         """Answers a path with these bytes, header and all."""
         self.routes[path] = always(content)

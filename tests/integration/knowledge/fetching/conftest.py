@@ -14,16 +14,19 @@ from oria_runtime.knowledge.fetching.policy import Fetched, FetchPolicy
 from oria_runtime.knowledge.locations import Scope
 from tests.support.hostile_server import HostileServer, run_hostile_server
 
-IMPATIENT = FetchPolicy(
+# Small sizes, and times that are long enough for what is answered at once on a busy machine.
+POLICY = FetchPolicy(
     allow_loopback=True,
-    seconds=0.5,
-    connect_seconds=0.2,
-    first_byte_seconds=0.25,
-    idle_seconds=0.15,
+    seconds=5.0,
+    connect_seconds=2.0,
+    first_byte_seconds=4.0,
+    idle_seconds=2.0,
     bytes=2_000_000,
     expanded_bytes=4_000_000,
     delay_seconds=0.0,
 )
+# For what never is.
+HURRIED: dict[str, Any] = {"seconds": 0.5, "connect_seconds": 0.2, "first_byte_seconds": 0.25, "idle_seconds": 0.15}
 
 
 @dataclass
@@ -84,7 +87,7 @@ async def open_reader(server: HostileServer, names: Names) -> AsyncIterator[Open
 
         def make(*others: str, base: str = server.url, resolver: Resolver = names, **changes: Any) -> Reader:
             arguments = {name: changes.pop(name) for name in ("robots", "clock", "tls") if name in changes}
-            fetcher = Fetcher(replace(IMPATIENT, **changes), resolver, **arguments)
+            fetcher = Fetcher(replace(POLICY, **changes), resolver, **arguments)
             stack.push_async_exit(fetcher)
             return Reader(fetcher, base, Scope((base, *others)))
 

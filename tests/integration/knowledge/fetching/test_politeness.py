@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.integration.knowledge.fetching.conftest import IMPATIENT, OpenReader
+from tests.integration.knowledge.fetching.conftest import HURRIED, POLICY, OpenReader
 from tests.support.hostile_server import HostileServer, answer, redirect
 
 NOW = datetime(2025, 11, 29, 8, 0, tzinfo=UTC)
@@ -19,10 +19,10 @@ def put_rules(server: HostileServer, rules: str) -> None:
 
 async def test_requests_to_one_host_keep_their_distance(server: HostileServer, open_reader: OpenReader) -> None:
     """The waits are not the server's: together they are longer than a fetch may take."""
-    reader = open_reader(delay_seconds=0.1, seconds=0.3)
+    reader = open_reader(delay_seconds=0.2, seconds=0.5)
     began = time.monotonic()
-    await asyncio.gather(*(reader.read("/good") for _ in range(5)))
-    assert 0.4 <= time.monotonic() - began < 0.8
+    await asyncio.gather(*(reader.read("/good") for _ in range(4)))
+    assert time.monotonic() - began >= 0.6
 
 
 @pytest.mark.parametrize(
@@ -30,11 +30,11 @@ async def test_requests_to_one_host_keep_their_distance(server: HostileServer, o
     [
         ("120", 120),
         ("Sat, 29 Nov 2025 08:05:00 GMT", 300),
-        ("999999999999", IMPATIENT.most_retry_seconds),
-        ("Sat, 29 Nov 2036 08:05:00 GMT", IMPATIENT.most_retry_seconds),
+        ("999999999999", POLICY.most_retry_seconds),
+        ("Sat, 29 Nov 2036 08:05:00 GMT", POLICY.most_retry_seconds),
         ("0", 1),
         ("Sat, 29 Nov 2024 08:05:00 GMT", 1),
-        ("tomorrow", IMPATIENT.retry_seconds),
+        ("tomorrow", POLICY.retry_seconds),
     ],
 )
 @pytest.mark.parametrize("code", [429, 503])
@@ -102,11 +102,10 @@ async def test_a_site_whose_rules_cannot_be_read_now_is_not_read_now(
 
 async def test_rules_that_never_come_are_waited_for_once(server: HostileServer, open_reader: OpenReader) -> None:
     server.routes["/robots.txt"] = server.routes["/slow/body"]
-    reader = open_reader(robots=True)
-    began = time.monotonic()
+    reader = open_reader(robots=True, **HURRIED)
     for _ in range(3):
         assert (await reader.fail("/good")).reason == "timeout"
-    assert time.monotonic() - began < IMPATIENT.seconds
+    assert len(server.seen("/robots.txt")) == 1
 
 
 async def test_a_server_that_is_down_is_unreachable(open_reader: OpenReader) -> None:
@@ -150,4 +149,4 @@ async def test_a_crawl_delay_is_obeyed_within_bounds(server: HostileServer, open
     await reader.read("/good")
     began = time.monotonic()
     await reader.read("/good")
-    assert 0.1 <= time.monotonic() - began < 0.5
+    assert 0.1 <= time.monotonic() - began < 5

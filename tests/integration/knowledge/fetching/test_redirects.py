@@ -20,6 +20,16 @@ async def test_circles_are_seen(server: HostileServer, path: str, open_reader: O
     assert len(server.requests) <= 2
 
 
+async def test_a_redirect_to_what_the_caller_has_read_is_not_fetched_again(
+    server: HostileServer, open_reader: OpenReader
+) -> None:
+    known = {f"{server.url}/good"}
+    fetched = await open_reader().read("/redirects/chain", known=known)
+    assert (fetched.location, fetched.not_modified, fetched.body) == (f"{server.url}/good", True, b"")
+    assert server.seen("/good") == []
+    assert (await open_reader().read("/good", known=known)).body
+
+
 async def test_hops_are_counted(open_reader: OpenReader) -> None:
     reader = open_reader(redirects=3)
     assert len((await reader.read("/redirects/chain?left=2")).hops) == 3
