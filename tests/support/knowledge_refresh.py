@@ -45,6 +45,8 @@ select a.location, d.location as document from knowledge_aliases a join knowledg
 where a.source_id = %s order by a.location
 """
 SECONDS = 300.0
+# Of uploaded files, where a test makes it.
+BUCKET = "knowledge-of-tests"
 
 
 @dataclass
@@ -80,6 +82,13 @@ class World:
             most,
             cadence,
         )
+        (row,) = await self.query(INSERT_SOURCE_SQL, *values)
+        source_id: UUID = row["id"]
+        return source_id
+
+    async def add_place(self, kind: str, location: str | None, *, name: str = "Files") -> UUID:
+        """A source of objects: an upload, or a folder in S3."""
+        values = (self.database.tenant_id, name, kind, location, [], [], 0, 2_000, 86_400)
         (row,) = await self.query(INSERT_SOURCE_SQL, *values)
         source_id: UUID = row["id"]
         return source_id
@@ -159,7 +168,12 @@ async def open_world(app_url: str, pool: Pool, tenant: UUID, *, site: Site | Non
     async with AsyncExitStack() as stack:
         site = site or await stack.enter_async_context(serve_site())
         script = await stack.enter_async_context(serve_scripted_model())
-        environ = {"DATABASE_URL": app_url, "KNOWLEDGE_LOOPBACK": "true", "EMBEDDING_MODEL": "small"}
+        environ = {
+            "DATABASE_URL": app_url,
+            "KNOWLEDGE_LOOPBACK": "true",
+            "EMBEDDING_MODEL": "small",
+            "KNOWLEDGE_BUCKET": BUCKET,
+        }
         sandbox = Sandbox(environ | script.environ)
         stack.push_async_callback(sandbox.close)
         yield World(site, script, sandbox, TenantDatabase(pool, tenant))

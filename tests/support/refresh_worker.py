@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 
 import oria_runtime.models.embeddings  # noqa: F401 - a worker imports it late; here it is there when the fork comes
 from oria_runtime.knowledge.fetching.policy import FetchPolicy
@@ -33,7 +34,7 @@ def start_worker(environ: Mapping[str, str], message: RefreshMessage) -> ForkSer
 
 def run_worker(environ: Mapping[str, str], body: str) -> None:
     """One invocation."""
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
     sandbox = Sandbox(environ)
     policy = FetchPolicy(allow_loopback=True, delay_seconds=0.0)
     invocation = Invocation("worker", time.monotonic() + SECONDS)

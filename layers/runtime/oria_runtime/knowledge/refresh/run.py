@@ -23,7 +23,7 @@ from oria_runtime.knowledge.refresh.ending import complete_refresh, fail_refresh
 from oria_runtime.knowledge.refresh.errors import LeaseLostError, RefreshFailedError
 from oria_runtime.knowledge.refresh.lease import Claim, claim_source, release, stop_disabled
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
-from oria_runtime.knowledge.refresh.objects import ObjectPlace
+from oria_runtime.knowledge.refresh.objects import open_objects
 from oria_runtime.knowledge.refresh.places import Place, SitemapPlace, WebPlace
 from oria_runtime.knowledge.refresh.queue import Entry, RefreshQueue
 from oria_runtime.knowledge.refresh.work import Work
@@ -100,7 +100,7 @@ async def run_claimed(
 async def open_place(sandbox: "Sandbox", claim: Claim, policy: FetchPolicy | None) -> AsyncIterator[Place]:
     """Where the source's documents are. Raises ConfigurationError when the deployment lacks something."""
     if claim.kind in ("s3", "upload"):
-        yield ObjectPlace(claim, sandbox.settings.knowledge_bucket)
+        yield open_objects(claim, sandbox.settings.knowledge_bucket)
         return
     assert claim.location is not None  # noqa: S101 - a constraint of the table
     policy = policy or FetchPolicy(allow_loopback=sandbox.settings.allow_loopback)
