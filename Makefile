@@ -27,8 +27,8 @@ check: $(VENV)/.ready ## lint, format, types and the direction of imports
 demo: $(VENV)/.ready ## hold conversations with a fresh local cloud, print them with timings and stop
 	@$(PY) -m local.cloud.demo
 
-token: $(VENV)/.ready ## print a JWT for the local cloud (USER=amira.haddad TENANT=northwind)
-	@$(PY) -m local.cloud.token $(if $(findstring command,$(origin USER)),--user '$(USER)') $(if $(TENANT),--tenant $(TENANT)) $(if $(DATA),--data $(DATA))
+token: $(VENV)/.ready ## print a JWT for the local cloud (USER=amira.haddad TENANT=northwind SCOPE=admin)
+	@$(PY) -m local.cloud.token $(if $(findstring command,$(origin USER)),--user '$(USER)') $(if $(TENANT),--tenant $(TENANT)) $(if $(SCOPE),--scope $(SCOPE)) $(if $(DATA),--data $(DATA))
 
 migrate: $(VENV)/.ready ## bring a database to this release (DATABASE_URL= of its owner)
 	@$(PY) -m oria_runtime.db $(if $(DATABASE_URL),--database-url '$(DATABASE_URL)')

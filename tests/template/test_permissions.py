@@ -1,5 +1,6 @@
 """What each function may do: this table, and nothing on everything."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,12 +20,18 @@ ENQUEUE = ("sqs:SendMessage", "RefreshQueue")
 # Anthropic has no embeddings, and a refresh asks for nothing else.
 EMBEDDINGS = {("secretsmanager:GetSecretValue", name) for name in PROVIDERS if name != "AnthropicSecretArn"}
 UPLOADS = {(f"s3:{action}", "UploadsBucket") for action in ("GetObject", "PutObject", "DeleteObject", "ListBucket")}
+FILES = {(f"s3:{action}", "KnowledgeBucket") for action in ("GetObject", "PutObject", "DeleteObject", "ListBucket")}
+READ_FILES = {
+    (f"s3:{action}", bucket)
+    for action in ("GetObject", "ListBucket")
+    for bucket in ("KnowledgeBucket", "KnowledgeSourceBucketArn")
+}
 # A function takes five layers, and this one has two edges: HTTP and models.
 WITHOUT_LAYER = {("secretsmanager:GetSecretValue", name) for name in ("AnthropicSecretArn", "LangfuseSecretArn")}
 REPORT = ("lambda:InvokeFunction", "TurnFailedFunction")
 
 ALLOWED = {
-    "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL} | UPLOADS,
+    "ApiFunction": {DATABASE, PUBLISH, ("events:DescribeEventBus", "Bus"), SEAL, ENQUEUE} | UPLOADS | FILES,
     "RationaleFunction": {DATABASE} | MODEL - WITHOUT_LAYER,
     "StreamFunction": {DATABASE, PUBLISH, SEAL},
     "GateFunction": {DATABASE, PUBLISH, REPORT} | MODEL,
@@ -35,7 +42,7 @@ ALLOWED = {
     "TurnFailedFunction": {DATABASE, PUBLISH, ("sqs:SendMessage", "TurnFailedDeadLetterQueue")},
     "SweepFunction": {DATABASE, PUBLISH},
     "RefreshDueFunction": {DATABASE, ENQUEUE},
-    "RefreshSourceFunction": {DATABASE, ENQUEUE} | EMBEDDINGS,
+    "RefreshSourceFunction": {DATABASE, ENQUEUE} | EMBEDDINGS | READ_FILES,
     "MigrateFunction": {OWNER, DATABASE},
 }
 # AWS grants these actions on "*" only, or a service's own log and trace actions by a managed policy.
@@ -76,7 +83,7 @@ def read_grants(stack: Stack, function: str) -> Iterator[tuple[str, str]]:
 def name_of(resource: Any) -> str:
     value = resource.get("Fn::If", [None, resource])[1]
     if "Fn::Sub" in value:
-        return str(value["Fn::Sub"]).removeprefix("${").partition(".")[0]
+        return re.split(r"[.}]", str(value["Fn::Sub"]).removeprefix("${"))[0]
     return str(value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0])
 
 

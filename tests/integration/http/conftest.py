@@ -89,6 +89,8 @@ def environ(database_urls: DatabaseUrls, issuer: Issuer) -> dict[str, str]:
         "DATABASE_URL": database_urls.app,
         "PUBLIC_BASE_URL": BASE_URL,
         "UPLOADS_BUCKET": "uploads",
+        "KNOWLEDGE_BUCKET": "knowledge",
+        "REFRESH_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/123456789012/refresh",
         "JWT_ISSUER": issuer.url,
         "JWT_AUDIENCE": AUDIENCE,
         "JWT_JWKS_URL": issuer.jwks_url,
@@ -167,4 +169,11 @@ async def ada(address: str, issuer: Issuer, tenant: UUID) -> AsyncIterator[httpx
 async def bob(address: str, issuer: Issuer, tenant: UUID) -> AsyncIterator[httpx2.AsyncClient]:
     """Another person of the same tenant."""
     async with connect(address, issuer.token(tenant, "bob")) as client:
+        yield client
+
+
+@pytest.fixture
+async def admin(address: str, issuer: Issuer, tenant: UUID) -> AsyncIterator[httpx2.AsyncClient]:
+    """An administrator of the tenant."""
+    async with connect(address, issuer.token(tenant, "grace", scope="openid admin")) as client:
         yield client

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+import boto3
 import psycopg
 import requests
 import schemathesis
@@ -53,7 +54,9 @@ OPERATIONS = {
     "deleteConversation", "listMessages", "createTurn", "chat", "readTurn", "cancelTurn", "streamTurnEvents",
     "respondToInteraction", "readPreferences", "writePreferences", "deletePreferences",
     "listDocuments", "writeDocument", "readDocument", "deleteDocument", "createUpload", "writeFeedback",
-    "deleteFeedback", "explainTraining",
+    "deleteFeedback", "explainTraining", "createSource", "listSources", "readSource", "changeSource", "deleteSource",
+    "refreshSource", "listRefreshes", "listSourceDocuments", "listFiles", "writeFile", "deleteFile", "createFileUpload",
+    "readKnowledgeMetrics",
 }  # fmt: skip
 
 
@@ -108,6 +111,9 @@ def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) 
     requests.put(f"{conversation}/documents/notes.txt", data=b"Hello", headers=headers, timeout=10)
     messages = requests.get(f"{conversation}/messages", headers=headers, timeout=10).json()
 
+    new = {"name": "Files", "kind": "upload"}
+    source = requests.post(f"{address}/v1/knowledge/sources", json=new, headers=headers, timeout=10).json()
+
     async def ask() -> str:
         sandbox = Sandbox(environ, registry=REGISTRY)
         database = TenantDatabase(sandbox.pool, TENANT)
@@ -123,6 +129,7 @@ def prepare_ids(environ: dict[str, str], address: str, headers: dict[str, str]) 
         "training_id": "t1",
         "name": "notes.txt",
         "message_id": messages["items"][0]["id"],
+        "source_id": source["id"],
     }
 
 
@@ -132,7 +139,9 @@ def test_no_request_of_the_document_makes_a_fault(
     examples = int(os.environ.get("SCHEMATHESIS_EXAMPLES", DEFAULT_EXAMPLES))
     with psycopg.connect(database_urls.owner, autocommit=True) as connection:
         connection.execute("insert into oria.tenants (id, slug, name) values (%s, 'acme', 'Acme')", (TENANT,))
-    headers = {"Authorization": f"Bearer {issuer.token(TENANT)}"}
+    headers = {"Authorization": f"Bearer {issuer.token(TENANT, scope='admin')}"}
+    boto3.client("s3").create_bucket(Bucket="knowledge", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    environ["REFRESH_QUEUE_URL"] = boto3.client("sqs").create_queue(QueueName="refresh")["QueueUrl"]
     statuses: Counter[int] = Counter()
     with run_server(environ) as (address, _):
         ids = prepare_ids(environ, address, headers)
