@@ -100,6 +100,21 @@ async def test_a_site_whose_rules_cannot_be_read_now_is_not_read_now(
     assert server.seen("/good") == []
 
 
+async def test_rules_are_asked_for_again_when_the_named_time_has_come(
+    server: HostileServer, open_reader: OpenReader
+) -> None:
+    now = NOW
+    reader = open_reader(robots=True, clock=lambda: now)
+    server.put("/robots.txt", answer(b"no", ("Retry-After", "30"), status="503 Busy"))
+    assert (await reader.fail("/good")).retry_at == NOW + timedelta(seconds=30)
+    put_rules(server, "User-agent: *\nDisallow: /links")
+    assert (await reader.fail("/good")).reason == "retry_later"
+    now += timedelta(seconds=30)
+    assert (await reader.read("/good")).body
+    assert (await reader.fail("/links")).reason == "robots"
+    assert len(server.seen("/robots.txt")) == 2
+
+
 async def test_rules_that_never_come_are_waited_for_once(server: HostileServer, open_reader: OpenReader) -> None:
     server.routes["/robots.txt"] = server.routes["/slow/body"]
     reader = open_reader(robots=True, **HURRIED)

@@ -94,6 +94,13 @@ async def test_a_redirect_without_a_target_is_a_status(open_reader: OpenReader) 
     assert (error.reason, error.status) == ("status", 302)
 
 
+async def test_paths_are_asked_for_as_they_are(server: HostileServer, open_reader: OpenReader) -> None:
+    paths = ["//none", "/none?a=1&b=%20&a=2", "/a;b=1/c:d@e"]
+    for path in paths:
+        await open_reader().fail(path)
+    assert [request.target for request in server.requests] == paths
+
+
 async def test_a_target_in_utf_8_is_read(server: HostileServer, open_reader: OpenReader) -> None:
     server.put("/start", redirect("/congés payés"))
     server.routes["/cong%C3%A9s%20pay%C3%A9s"] = server.routes["/good"]

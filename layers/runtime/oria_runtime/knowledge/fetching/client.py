@@ -55,7 +55,8 @@ class Fetcher:
     ) -> None:
         self._policy = policy
         self._politeness = Politeness(policy, clock)
-        self._robots = Robots(policy.user_agent, self._read_rules, self._politeness.slow_down) if robots else None
+        rules = Robots(policy.user_agent, self._read_rules, self._politeness.slow_down, clock)
+        self._robots = rules if robots else None
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=tls or trusted_roots(),
             # A host that holds its connections must not make another one wait: only what stays idle is counted.

@@ -52,7 +52,7 @@ async def exchange(
 def build_request(location: str, headers: Headers, policy: FetchPolicy) -> httpcore2.Request:
     """A GET for a normalized location. Host and target are taken from it here, where the same reading was checked."""
     parts = urlsplit(location)
-    host, target = (parts.hostname or "").encode("ascii"), parts._replace(scheme="", netloc="", fragment="").geturl()
+    host, target = (parts.hostname or "").encode("ascii"), f"{parts.path}?{parts.query}" if parts.query else parts.path
     return httpcore2.Request(
         "GET",
         httpcore2.URL(scheme=parts.scheme.encode("ascii"), host=host, port=parts.port, target=target.encode("ascii")),

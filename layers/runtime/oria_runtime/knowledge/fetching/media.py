@@ -43,13 +43,19 @@ def read_content_type(header: str) -> tuple[str, str | None]:
 def find_media_type(declared: str, location: str, body: bytes) -> str:
     """The media type to treat a body as: what was declared, or, where that says nothing, what it looks like.
 
-    A text that the location calls Markdown is Markdown: most servers do not know the type and declare plain text.
+    Plain text is what servers declare that do not know the type: it may be Markdown by name, PDF or DOCX by content.
     """
     named = _BY_ENDING.get(PurePosixPath(unquote(urlsplit(location).path)).suffix.lower())
-    kind = BY_DECLARATION.get(declared, declared)
+    kind, signature = BY_DECLARATION.get(declared, declared), _find_signature(body)
     if kind not in UNDECLARED:
-        return MARKDOWN if kind == TEXT and named == MARKDOWN else kind
-    return _find_signature(body) or named or (UNKNOWN if b"\x00" in body[:_SNIFFED] else TEXT)
+        return kind if kind != TEXT else _read_text_as(named, signature)
+    return signature or named or (UNKNOWN if b"\x00" in body[:_SNIFFED] else TEXT)
+
+
+def _read_text_as(named: str | None, signature: str | None) -> str:
+    if signature in (PDF, DOCX):
+        return signature
+    return MARKDOWN if named == MARKDOWN else TEXT
 
 
 def _find_signature(body: bytes) -> str | None:

@@ -8,6 +8,8 @@ name server that answers differently the next time is not asked a next time. TLS
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -20,11 +22,21 @@ Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 # Of one answer. More addresses than this are tried by nobody, and each costs its share of the time to connect.
 MOST_ADDRESSES = 4
+# A refresh looks up one name at a time, a question's pages a few.
+MOST_LOOKUPS = 8
+
+
+@cache
+def resolver_threads() -> ThreadPoolExecutor:
+    """Threads of their own: a look-up that nobody answers holds its thread although the fetch has given up, and must
+    not take one from those who read and cut documents."""
+    return ThreadPoolExecutor(MOST_LOOKUPS, "resolver")
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """The addresses of a name by the system's resolver. Raises OSError (`socket.gaierror`) when it has none."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(resolver_threads(), ask)
     return [str(entry[4][0]) for entry in found]
 
 

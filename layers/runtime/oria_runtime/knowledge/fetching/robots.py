@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from protego import Protego
@@ -34,15 +35,21 @@ class Site:
     rules: Protego | None = None
     failure: FetchError | None = None
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether the time has come that the site named when it was asked for its rules."""
+        retry_at = self.failure.retry_at if self.failure else None
+        return retry_at is not None and retry_at <= now
+
 
 class Robots:
     """The rules of the origins that one Fetcher reads."""
 
-    def __init__(self, user_agent: str, read: ReadRules, slow_down: SlowDown) -> None:
+    def __init__(self, user_agent: str, read: ReadRules, slow_down: SlowDown, clock: Callable[[], datetime]) -> None:
         # Rules name the product, not its version (2.2.1).
         self._product = user_agent.partition("/")[0]
         self._read = read
         self._slow_down = slow_down
+        self._clock = clock
         self._sites: dict[str, Site] = {}
 
     async def check(self, location: str, scope: Scope) -> None:
@@ -51,7 +58,7 @@ class Robots:
         origin = find_origin(location)
         site = self._sites.setdefault(origin, Site())
         async with site.lock:
-            if not site.known:
+            if not site.known or site.is_over(self._clock()):
                 await self._learn(site, origin, scope)
         if (met := site.failure) is not None:
             # One of its own for every location: an exception that is raised again collects tracebacks.
@@ -65,6 +72,7 @@ class Robots:
         except FetchError as error:
             site.failure = None if says_nothing(error) else error
         else:
+            site.failure = None
             site.rules = Protego.parse(select_rules(body.decode("utf-8-sig", "replace"), self._product))
             delay = site.rules.crawl_delay(self._product)
             if delay is not None:
