@@ -59,6 +59,11 @@ class World:
     database: TenantDatabase
     policy: FetchPolicy = field(default_factory=lambda: FetchPolicy(allow_loopback=True, delay_seconds=0.0))
 
+    def set_environ(self, **variables: str) -> None:
+        """Another environment for the invocations to come; the database's connections stay."""
+        self.sandbox.environ = {**self.sandbox.environ, **variables}
+        self.sandbox.__dict__.pop("settings", None)
+
     async def add_source(
         self,
         path: str = "/",
@@ -88,7 +93,8 @@ class World:
 
     async def add_place(self, kind: str, location: str | None, *, name: str = "Files") -> UUID:
         """A source of objects: an upload, or a folder in S3."""
-        values = (self.database.tenant_id, name, kind, location, [], [], 0, 2_000, 86_400)
+        nowhere: list[str] = []
+        values = (self.database.tenant_id, name, kind, location, nowhere, nowhere, 0, 2_000, 86_400)
         (row,) = await self.query(INSERT_SOURCE_SQL, *values)
         source_id: UUID = row["id"]
         return source_id
@@ -166,7 +172,7 @@ def read_input(body: Mapping[str, Any]) -> list[str]:
 async def open_world(app_url: str, pool: Pool, tenant: UUID, *, site: Site | None = None) -> AsyncIterator[World]:
     """A world in a migrated database, with a site of its own or another world's."""
     async with AsyncExitStack() as stack:
-        site = site or await stack.enter_async_context(serve_site())
+        shown = site or await stack.enter_async_context(serve_site())
         script = await stack.enter_async_context(serve_scripted_model())
         environ = {
             "DATABASE_URL": app_url,
@@ -176,4 +182,4 @@ async def open_world(app_url: str, pool: Pool, tenant: UUID, *, site: Site | Non
         }
         sandbox = Sandbox(environ | script.environ)
         stack.push_async_callback(sandbox.close)
-        yield World(site, script, sandbox, TenantDatabase(pool, tenant))
+        yield World(shown, script, sandbox, TenantDatabase(pool, tenant))

@@ -40,6 +40,8 @@ class Site:
     requests: list[HttpRequest] = field(default_factory=list)
     next: dict[str, Page] = field(default_factory=dict)
     watched: dict[int, asyncio.Event] = field(default_factory=dict)
+    delay: float = 0.0
+    held: dict[str, tuple[asyncio.Event, asyncio.Event]] = field(default_factory=dict)
 
     def put(self, path: str, body: str | bytes, **attributes: object) -> None:
         """Set a page; text is its HTML body."""
@@ -62,6 +64,10 @@ class Site:
         """Set the event when that many more requests have come."""
         self.watched[len(self.requests) + number] = reached
 
+    def hold(self, path: str, arrived: asyncio.Event, answer: asyncio.Event) -> None:
+        """Say when the next request for a path has come, and answer it when told."""
+        self.held[path] = arrived, answer
+
     def asked(self) -> Counter[str]:
         """How often each path was asked for."""
         return Counter(request.path for request in self.requests)
@@ -76,6 +82,11 @@ class Site:
             self.requests.append(request)
             if len(self.requests) in self.watched:
                 self.watched.pop(len(self.requests)).set()
+        if request.path in self.held:
+            arrived, answer = self.held.pop(request.path)
+            arrived.set()
+            await answer.wait()
+        await asyncio.sleep(self.delay)
         page = self.next.pop(request.path, None) or self.pages.get(request.path)
         if page is None:
             return HttpReply(404, b"", "text/html")

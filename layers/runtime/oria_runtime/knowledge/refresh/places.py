@@ -29,9 +29,12 @@ class Listing:
 
 
 class Place(Protocol):
-    """A kind of source. `has_entry`: everything is found from its one listed location, which must be there."""
+    """A kind of source."""
 
-    has_entry: bool
+    @property
+    def has_entry(self) -> bool:
+        """Whether everything is found from its one listed location, which must be there."""
+        ...
 
     async def list(self, renew: Renew) -> Listing:
         """Where the visits begin. Raises FetchError or RefreshFailedError when the source cannot be had."""
