@@ -185,6 +185,16 @@ async def never_end_header(_: Seen, writer: Write) -> None:
     await flood(writer, b"HTTP/1.1 200 OK\r\n", b"X-More: more\r\n" * 100)
 
 
+async def never_begin(_: Seen, writer: Write) -> None:
+    """Interim answers without an end."""
+    await flood(writer, b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000)
+
+
+async def chop(_: Seen, writer: Write) -> None:
+    """A page in chunks of one byte, which cost the reader far more than the writer."""
+    await flood(writer, head("200 OK", ("Content-Type", "text/html"), CHUNKED), chunk(b"a") * 10_000)
+
+
 async def send_large_declared(_: Seen, writer: Write) -> None:
     """A PDF of 300 MB that says so."""
     start = head("200 OK", ("Content-Type", "application/pdf"), length=PDF_BYTES) + b"%PDF-1.7\n"
@@ -256,6 +266,8 @@ ROUTES: dict[str, Route] = {
     "/slow/stopped": stop_in_body,
     "/endless/body": never_end,
     "/endless/header": never_end_header,
+    "/endless/interim": never_begin,
+    "/endless/chunks": chop,
     "/large/declared": send_large_declared,
     "/large/undeclared": send_large_undeclared,
     "/bomb/gzip": once(lambda: make_bomb("gzip")),

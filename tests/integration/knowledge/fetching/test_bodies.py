@@ -14,7 +14,7 @@ from oria_runtime.knowledge.fetching.media import HTML, SITEMAP_TYPES
 from tests.integration.knowledge.fetching.conftest import HURRIED, OpenReader
 from tests.support.hostile_server import FRENCH, LINKS, SENTENCE, HostileServer, answer, head, page
 
-SLOW = ("/slow/silent", "/slow/header", "/slow/body", "/slow/stopped")
+SLOW = ("/slow/silent", "/slow/header", "/slow/body", "/slow/stopped", "/endless/interim", "/endless/chunks")
 ENDS = {
     **dict.fromkeys(SLOW, "timeout"),
     "/endless/body": "too_large",
