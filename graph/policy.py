@@ -47,6 +47,7 @@ KNOWLEDGE_ENTRY_CHARACTERS: Final = 1_500  # of an entry page, beside its links
 KNOWLEDGE_LINKS: Final = 40  # shown of one page
 KNOWLEDGE_LINK_CHARACTERS: Final = 160  # of the words round a link
 KNOWLEDGE_SECTIONS: Final = 40  # shown of one page
+KNOWLEDGE_NAVIGATION_WORDS: Final = 4  # a line with a link and fewer other words only leads on
 KNOWLEDGE_LABEL_CHARACTERS: Final = 160  # of a title or heading
 KNOWLEDGE_ANSWER_TOKENS: Final = 1_024  # as a summary: an answer to one question
 

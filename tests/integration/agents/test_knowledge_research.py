@@ -88,6 +88,17 @@ def conclude(*citations: str, status: str = "supported", answer: str = ANSWER) -
     return give({"status": status, "answer": answer, "citations": list(citations)})
 
 
+def cite(*texts: str) -> Step:
+    """A synthesis that cites the evidence with these texts, whatever its ids."""
+
+    async def run(seen: Seen) -> Any:
+        evidence = find_evidence(seen)
+        ids = [next(each["evidence_id"] for each in reversed(evidence) if text in each["text"]) for text in texts]
+        return await conclude(*ids)(seen)
+
+    return run
+
+
 def list_results(script: Script) -> list[dict[str, Any]]:
     """What the tools gave the agent, as its last request shows it."""
     sent = list_sent(script.seen(label=KNOWLEDGE)[-1])
@@ -97,6 +108,10 @@ def list_results(script: Script) -> list[dict[str, Any]]:
 def read_evidence(script: Script) -> list[dict[str, Any]]:
     """What the synthesis was given."""
     [seen] = script.seen(label=SYNTHESIS)
+    return find_evidence(seen)
+
+
+def find_evidence(seen: Seen) -> list[dict[str, Any]]:
     text = next(text for text in map(read_text, list_sent(seen)) if text.startswith("Evidence"))
     evidence: list[dict[str, Any]] = json.loads(text.partition(":\n")[2])
     return evidence
@@ -205,7 +220,7 @@ async def test_a_page_is_read_by_its_id_in_sections_and_pieces_and_fetched_once(
         ]
         return await call_all(*((READ, {"page_id": remote, **each}) for each in calls))(seen)
 
-    research(script, call(SEARCH), read_on, synthesis=conclude("e4", "e2"))
+    research(script, call(SEARCH), read_on, synthesis=cite("Ask your manager first.", FACT))
     stop = await career_chat.say(QUESTION)
     _, whole, rest, section, unknown = list_results(script)
     assert FACT in whole["excerpt"]["text"]
@@ -494,3 +509,24 @@ async def test_other_tenants_knowledge_is_nowhere(
     assert stop.outcome["text"] == ANSWER
     assert "FOREIGN" not in "".join(seen.text for seen in script.requests)
     assert site.asked == []
+
+
+async def test_a_page_of_links_leads_on_and_is_no_evidence(
+    career_chat: Conversation, script: Script, database: TenantDatabase, site: Site
+) -> None:
+    """Neither the entry nor a page that only leads on; a link inside of a sentence is part of what it says."""
+    hub = write_links({"/remote": "Remote work is allowed here", "/deep": "Five days for everybody"})
+    site.pages["/"] = write_page("Handbook", hub + write_links({"/hub": "More"}))
+    site.pages["/hub"] = write_page("More", hub)
+    site.pages["/said"] = write_page(
+        "Said", '<p>Whoever works nights may <a href="/deep">work remotely</a> always.</p>'
+    )
+    await add_source(database, f"{site.url}/", depth=2)
+    await add_source(database, f"{site.url}/said", name="Said")
+    research(script, call(SEARCH), read_linked("/hub"))
+    await career_chat.say(QUESTION)
+    search, read = list_results(script)
+    assert search["pages"][0]["excerpt"] is read["excerpt"] is None
+    assert [link["path"] for link in read["links"]] == ["remote", "deep"]
+    [said] = read_evidence(script)
+    assert "Whoever works nights may work remotely always." in said["text"]

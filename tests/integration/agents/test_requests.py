@@ -13,6 +13,7 @@ from oria_runtime.db.pool import TenantDatabase
 from tests.integration.agents.conftest import USER, Conversation, list_sent
 from tests.integration.search.rows import add_opportunity
 from tests.support.candidates import add_candidate
+from tests.support.knowledge import add_knowledge, add_source, serve_site, write_links, write_page
 from tests.support.people import add_person
 from tests.support.scripted_model import Script, Seen, call, choose, decide, give, hang, say
 from tests.support.snapshots import assert_snapshot
@@ -210,3 +211,34 @@ async def test_cancellation_passes_through_everything(
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+
+
+async def test_requests_of_research(career_chat: Conversation, script: Script, database: TenantDatabase) -> None:
+    """A question that refers to an earlier one: all of the loop, the synthesis, and what comes back as a miss."""
+    pages: dict[str, str | int] = {
+        "/": write_page("Intranet", "<p>Welcome.</p>" + write_links({"/remote": "remote work"})),
+        "/remote": write_page("Remote work", '<p>Three days.</p><h2 id="abroad">From abroad</h2><p>Ask first.</p>'),
+    }
+    await add_knowledge(database, "Remote work from abroad needs an approval.")
+    read = call("read_knowledge_page", page_id="page-2", section_id="s2")
+    script.on(label="*.career_chat_agent", tool="transfer_to_knowledge_base").reply(
+        say("ANSWER"), call("transfer_to_knowledge_base")
+    )
+    script.on(label="*.knowledge_base_agent").reply(
+        call("search_knowledge_sources", query="remote work from abroad"), read, say("DONE")
+    )
+    script.on(label="knowledge_base.synthesis").reply(give({"status": "miss", "answer": "", "citations": []}))
+    async with serve_site(pages) as site:
+        await add_source(database, f"{site.url}/", name="Intranet")
+        await career_chat.say("How many days of remote work are there?")
+        script.requests.clear()
+        await career_chat.say("No, I mean from abroad")
+    shown = [show(seen) for seen in script.requests if seen.endpoint != "embeddings"]
+    assert_snapshot(SNAPSHOTS / "knowledge_research.json", hide_ids(shown[1:]))
+
+
+def hide_ids(value: Any) -> Any:
+    """Ids of calls are random."""
+    if isinstance(value, dict):
+        return {key: "call" if key in {"call_id", "id"} else hide_ids(entry) for key, entry in value.items()}
+    return [hide_ids(entry) for entry in value] if isinstance(value, list) else value

@@ -1,18 +1,18 @@
 """The public pages that a research may read: by opaque ids, in their source's scope and depth, each fetched once."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import TracebackType
 from typing import Literal, Self
-
-from oria_runtime.knowledge.errors import FetchError
-from oria_runtime.knowledge.sources import Source
 
 from graph.middleware.tool_boundary import log_failure
 from graph.policy import (
     KNOWLEDGE_EXPANDED_BYTES,
     KNOWLEDGE_LINKS,
+    KNOWLEDGE_NAVIGATION_WORDS,
     KNOWLEDGE_PAGE_BYTES,
     KNOWLEDGE_PAGE_CHARACTERS,
     KNOWLEDGE_PAGE_SECONDS,
@@ -23,8 +23,10 @@ from oria_runtime.documents.formats import MARKDOWN, TEXT
 from oria_runtime.knowledge.content.content import Content, Section
 from oria_runtime.knowledge.content.limits import ContentLimits
 from oria_runtime.knowledge.content.reading import HTML_TYPES, read_content
+from oria_runtime.knowledge.errors import FetchError
 from oria_runtime.knowledge.fetching.client import Fetcher
 from oria_runtime.knowledge.fetching.policy import FetchPolicy
+from oria_runtime.knowledge.sources import Source
 
 # PDF and DOCX are read by the refresh and found as passages: a person's question does not wait for their conversion.
 PAGE_TYPES = (*sorted(HTML_TYPES), MARKDOWN, TEXT)
@@ -48,10 +50,27 @@ class Page:
     content: Content | None = None
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    @property
+    @cached_property
     def sections(self) -> Sequence[Section]:
-        """What can be read of it, in its order."""
-        return [section for section in self.content.sections if section.text.strip()] if self.content else []
+        """What a read page says, in its order: without the lines that only lead on, which are its links."""
+        if self.content is None:
+            return []
+        texts = {link.text for link in self.content.links if link.text.strip()}
+        kept = [replace(section, text=drop_navigation(section.text, texts)) for section in self.content.sections]
+        return [section for section in kept if section.text]
+
+
+def drop_navigation(text: str, links: Collection[str]) -> str:
+    """The text without lines that hold a link and next to nothing else: navigation is no evidence."""
+    return "\n".join(line for line in text.splitlines() if not is_navigation(line, links)).strip()
+
+
+def is_navigation(line: str, links: Collection[str]) -> bool:
+    """Whether what a line says beside the texts of its links are but a few words."""
+    rest = line
+    for link in sorted((link for link in links if link in line), key=len, reverse=True):
+        rest = rest.replace(link, " ")
+    return rest != line and len(re.findall(r"\w+", rest)) < KNOWLEDGE_NAVIGATION_WORDS
 
 
 class Pages:

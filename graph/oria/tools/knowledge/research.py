@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import ToolMessage
-from oria_runtime.knowledge.sources import list_pages_sources
 
 from graph.middleware.tool_boundary import ToolResult, log_failure, run_bounded
 from graph.oria.tools.knowledge.evidence import Evidence, Ledger, shorten_label
@@ -25,6 +24,7 @@ from graph.policy import (
 from oria_runtime.db.text import clean_text
 from oria_runtime.knowledge.content.content import Section
 from oria_runtime.knowledge.search import Passage, retrieve
+from oria_runtime.knowledge.sources import list_pages_sources
 from oria_runtime.turns.context import TurnContext
 
 
@@ -124,24 +124,22 @@ class Research:
         if page.state != "read":
             raise NotReadableError("no_page_budget" if page.state == "unread" else page.state)
         section = find_section(page, section_id) if section_id else None
-        excerpt, following = self._excerpt(page, section, section_id or "", offset, KNOWLEDGE_EXCERPT_CHARACTERS)
         return {
             "status": "read",
             "page_id": page.id,
-            "excerpt": excerpt.as_json(),
-            "next_offset": following,
+            **self._excerpt(page, section, section_id or "", offset, KNOWLEDGE_EXCERPT_CHARACTERS),
             **self._describe_inside(page),
             "web_budget": self.web_budget,
         }
 
     def _excerpt(
         self, page: Page, section: Section | None, section_id: str, offset: int, characters: int
-    ) -> tuple[Evidence, int | None]:
-        """A piece of a section, of the whole page without one, and where the rest begins."""
+    ) -> dict[str, Any]:
+        """A piece of a section, of the whole page without one, and where the rest begins; None where nothing is."""
         text = section.text if section else write_page(page)
         piece = text[offset : offset + characters]
         if not piece.strip():
-            raise NotReadableError("nothing_at_offset" if offset else "missing")
+            return {"excerpt": None, "next_offset": None}
         found = self.evidence.add(
             (page.id, section_id, offset, characters),
             title=page.content.title if page.content else None,
@@ -151,17 +149,15 @@ class Research:
             text=piece,
         )
         end = offset + characters
-        return found, end if end < len(text) else None
+        return {"excerpt": found.as_json(), "next_offset": end if end < len(text) else None}
 
     def _describe(self, page: Page, is_first: bool) -> dict[str, Any]:
         """An entry page with what leads on from it; after the first search, only that it is there."""
         described: dict[str, Any] = {"page_id": page.id, "title": name_page(page), "status": page.state}
         if page.state != "read" or not is_first:
             return described
-        if page.sections:
-            excerpt, following = self._excerpt(page, None, "", 0, KNOWLEDGE_ENTRY_CHARACTERS)
-            described |= {"excerpt": excerpt.as_json(), "next_offset": following}
-        return described | self._describe_inside(page)
+        excerpt = self._excerpt(page, None, "", 0, KNOWLEDGE_ENTRY_CHARACTERS)
+        return described | excerpt | self._describe_inside(page)
 
     def _describe_inside(self, page: Page) -> dict[str, Any]:
         """Handles of a page's sections and links: they say where to read on and prove nothing."""
