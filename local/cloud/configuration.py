@@ -65,6 +65,8 @@ class Configuration:
             "JwtIssuer": ISSUER,
             "JwtAudience": AUDIENCE,
             "JwtJwksUrl": f"{self.origin}{PREFIX}/jwks.json",
+            # A person's own folder is served on this machine (`make knowledge`); nowhere else is that a source.
+            "KnowledgeLoopback": "true",
         }
 
     def model_environment(self) -> dict[str, str]:

@@ -44,6 +44,12 @@ def test_the_local_cloud_fills_every_parameter_without_a_default() -> None:
     assert declared <= configuration.secrets().keys() | configuration.parameters().keys()
 
 
+def test_loopback_is_a_source_of_knowledge_in_the_local_cloud_alone() -> None:
+    assert configure({}).parameters()["KnowledgeLoopback"] == "true"
+    assert Template(ROOT / "template.yaml").parameters["KnowledgeLoopback"] == "false"
+    assert "Loopback" not in (ROOT / "samconfig.toml").read_text()
+
+
 def test_only_what_is_named_passes_to_workers() -> None:
     user = {"AWS_PROFILE": "mine", "PYTHONPATH": "mine", "OPENAI_API_KEY": "key", "SSL_CERT_FILE": "certificates"}
 
