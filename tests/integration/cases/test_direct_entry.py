@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from graph.oria.agents import SPECIALISTS
+from graph.oria.agents import KNOWLEDGE_BASE, SPECIALISTS
 from graph.oria.channel_tools import MCP_TOOLS
 from oria_runtime.turns.channels import CHANNEL, MCP
 from oria_runtime.turns.preferences import read_preferences
@@ -42,13 +42,14 @@ async def test_a_refused_message_reaches_no_named_agent(
 
 
 def test_every_specialist_has_its_tools_over_mcp() -> None:
-    assert set(MCP_TOOLS) == set(SPECIALISTS)
+    assert set(MCP_TOOLS) == {*SPECIALISTS, KNOWLEDGE_BASE.id}
     assert all(MCP_TOOLS.values())
 
 
 async def test_mcp_leaves_an_agent_fewer_tools(oria: OriaEngine) -> None:
     await oria.add_person()
-    for agent, allowed in MCP_TOOLS.items():
+    for agent in SPECIALISTS:
+        allowed = MCP_TOOLS[agent]
         everywhere = await offer_tools(oria, agent, interactions=False)
         assert everywhere & allowed, agent
         assert await offer_tools(oria, agent, **OVER_MCP) == everywhere & allowed, agent
