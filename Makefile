@@ -1,6 +1,6 @@
 # Every command of the project. `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run test check demo token migrate import build bench soak snapshots lock
+.PHONY: help run test check demo token migrate import knowledge build bench soak snapshots lock
 
 PYTHON ?= $(shell for p in $(HOME)/.pyenv/versions/3.13*/bin/python python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
@@ -35,6 +35,9 @@ migrate: $(VENV)/.ready ## bring a database to this release (DATABASE_URL= of it
 
 import: $(VENV)/.ready ## load your own data (KIND=tenant|skills|jobs|trainings|opportunities|people FILE= TENANT= MAPPING=)
 	@$(PY) -m local.cloud.importing --kind $(KIND) --file $(FILE) $(if $(TENANT),--tenant $(TENANT)) $(if $(MAPPING),--mapping $(MAPPING)) $(if $(DATA),--data $(DATA)) $(ARGS)
+
+knowledge: $(VENV)/.ready ## make a folder known to the running cloud (FOLDER=the sample handbook PORT=8090 ARGS=--once)
+	@exec $(PY) -m local.cloud.knowledge_command $(if $(FOLDER),--folder '$(FOLDER)') $(if $(PORT),--port $(PORT)) $(if $(TENANT),--tenant $(TENANT)) $(if $(DATA),--data $(DATA)) $(ARGS)
 
 build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM (needs a Python 3.13)
 	@$(PY) -m local.packaging build

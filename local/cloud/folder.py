@@ -75,12 +75,13 @@ class Folder:
     def _build_list(self, parent: PurePosixPath, names: list[PurePosixPath]) -> str:
         heading = f"<h2>{html.escape(str(parent))}</h2>\n" if parent.parts else ""
         items = (
-            f'<li><a href="/{html.escape(quote(str(name)))}">{html.escape(self._read_title(name))}</a></li>'
+            f'<li><a href="/{html.escape(quote(str(name)))}">{html.escape(self.read_title(name))}</a></li>'
             for name in names
         )
         return f"{heading}<ul>\n" + "\n".join(items) + "\n</ul>"
 
-    def _read_title(self, name: PurePosixPath) -> str:
+    def read_title(self, name: PurePosixPath) -> str:
+        """What a document calls itself, or else the words of its name."""
         suffix = name.suffix.lower()
         patterns = {".md": MARKDOWN_TITLES, ".markdown": MARKDOWN_TITLES, ".html": HTML_TITLES, ".htm": HTML_TITLES}
         if suffix in patterns:

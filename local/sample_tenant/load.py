@@ -17,6 +17,8 @@ from oria_runtime.db.pool import TenantDatabase, create_pool
 DATA = Path(__file__).with_name("data")
 # Files to upload into a conversation; documents belong to conversations and are not imported.
 DOCUMENTS = Path(__file__).with_name("documents")
+# Documents of the company, for its knowledge: `make knowledge` serves them.
+HANDBOOK = Path(__file__).with_name("handbook")
 IMPORTED = ("trainings", "jobs", "opportunities", "people", "skills")
 SLUG = "northwind"
 # The id in data/tenant.ndjson, fixed so that tokens and bookmarks outlive a fresh database.
