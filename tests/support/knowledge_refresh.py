@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from local.offline_model.wire.embeddings import render_embeddings
+from local.offline_model.wire.server import HttpReply, reply_json
 from oria_runtime.db.pool import Pool, TenantDatabase
 from oria_runtime.knowledge.fetching.policy import FetchPolicy
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
 from oria_runtime.knowledge.refresh.run import refresh_source
 from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.invocation import Invocation
-from tests.support.knowledge_site import Site, serve_site
-from tests.support.scripted_model import Script, serve_scripted_model
+from tests.support.knowledge_site import Gate, Site, serve_site
+from tests.support.model_steps import Seen
+from tests.support.scripted_model import Script, embed_text, serve_scripted_model
 
 INSERT_SOURCE_SQL = """
 insert into knowledge_sources (tenant_id, name, kind, location, origins, path_prefixes, max_depth, max_documents,
@@ -138,6 +141,17 @@ class World:
         """The status of each document, by path."""
         return {path: row["status"] for path, row in (await self.documents(source_id)).items()}
 
+    def stop_at(self, number: int) -> Gate:
+        """A gate at the request of that number from now on, whether to the site or to the model."""
+        gate = self.site.gate = Gate(number)
+
+        async def embed(seen: Seen) -> HttpReply:
+            await gate.pass_through()
+            return reply_json(render_embeddings(seen.body, [embed_text(text) for text in read_input(seen.body)]))
+
+        self.script.on(endpoint="embeddings").reply(embed)
+        return gate
+
     def forget(self) -> None:
         """Forget the requests that site and model have seen."""
         self.site.requests.clear()
@@ -172,7 +186,7 @@ def read_input(body: Mapping[str, Any]) -> list[str]:
 async def open_world(app_url: str, pool: Pool, tenant: UUID, *, site: Site | None = None) -> AsyncIterator[World]:
     """A world in a migrated database, with a site of its own or another world's."""
     async with AsyncExitStack() as stack:
-        shown = site or await stack.enter_async_context(serve_site())
+        shown = await stack.enter_async_context(serve_site()) if site is None else site
         script = await stack.enter_async_context(serve_scripted_model())
         environ = {
             "DATABASE_URL": app_url,

@@ -31,6 +31,25 @@ class Page:
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"' if self.etag == "auto" else self.etag
 
 
+MISSING = Page(b"", status=404, etag=None)
+
+
+@dataclass
+class Gate:
+    """Stops the request of one number, among all that pass it, until it is opened."""
+
+    number: int = 0
+    passed: int = 0
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def pass_through(self) -> None:
+        self.passed += 1
+        if self.passed == self.number:
+            self.reached.set()
+            await self.opened.wait()
+
+
 @dataclass
 class Site:
     """The pages by path, the requests that came, less those for robots.txt, and what answers a path's next one only."""
@@ -41,6 +60,7 @@ class Site:
     next: dict[str, Page] = field(default_factory=dict)
     watched: dict[int, asyncio.Event] = field(default_factory=dict)
     delay: float = 0.0
+    gate: Gate = field(default_factory=Gate)
     held: dict[str, tuple[asyncio.Event, asyncio.Event]] = field(default_factory=dict)
 
     def put(self, path: str, body: str | bytes, **attributes: object) -> None:
@@ -76,20 +96,10 @@ class Site:
         return self.url + path
 
     async def handle(self, request: HttpRequest) -> HttpReply:
-        if request.path == ROBOTS and ROBOTS not in self.pages:
-            return HttpReply(404, b"", "text/plain")
+        """Record a request and answer it."""
         if request.path != ROBOTS:
-            self.requests.append(request)
-            if len(self.requests) in self.watched:
-                self.watched.pop(len(self.requests)).set()
-        if request.path in self.held:
-            arrived, answer = self.held.pop(request.path)
-            arrived.set()
-            await answer.wait()
-        await asyncio.sleep(self.delay)
-        page = self.next.pop(request.path, None) or self.pages.get(request.path)
-        if page is None:
-            return HttpReply(404, b"", "text/html")
+            await self._record(request)
+        page = self.next.pop(request.path, None) or self.pages.get(request.path, MISSING)
         if page.dropped:
             raise DroppedConnectionError
         headers = dict(page.headers) | {
@@ -98,6 +108,17 @@ class Site:
         if page.conditional and page.status == 200 and is_current(request, page):
             return HttpReply(304, b"", page.media_type, headers)
         return HttpReply(page.status, page.body, page.media_type, headers)
+
+    async def _record(self, request: HttpRequest) -> None:
+        self.requests.append(request)
+        if len(self.requests) in self.watched:
+            self.watched.pop(len(self.requests)).set()
+        if request.path in self.held:
+            arrived, answer = self.held.pop(request.path)
+            arrived.set()
+            await answer.wait()
+        await self.gate.pass_through()
+        await asyncio.sleep(self.delay)
 
 
 def is_current(request: HttpRequest, page: Page) -> bool:

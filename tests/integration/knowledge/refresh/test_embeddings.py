@@ -10,8 +10,6 @@ from uuid import UUID, uuid4
 import boto3
 import pytest
 
-from local.offline_model.wire.embeddings import render_embeddings
-from local.offline_model.wire.server import HttpReply, reply_json
 from oria_runtime.knowledge.indexes import find_active, read_indexes
 from oria_runtime.knowledge.refresh.due import enqueue_due
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
@@ -19,8 +17,7 @@ from oria_runtime.knowledge.refresh.run import refresh_source
 from oria_runtime.turns.invocation import Invocation
 from tests.support.knowledge_refresh import World, read_input
 from tests.support.knowledge_site import write_page
-from tests.support.model_steps import Seen, Step, embed_with, fail
-from tests.support.scripted_model import embed_text
+from tests.support.model_steps import Seen, embed_with, fail
 
 REFUSED = "forbidden words"
 
@@ -180,14 +177,13 @@ async def test_a_swap_during_the_build_is_neither_lost_nor_embedded_in_old_words
     world.set_environ(EMBEDDING_MODEL="other")
     await world.refresh(source)
     index = await find_building(world)
-    arrived, answer = asyncio.Event(), asyncio.Event()
-    world.script.on(endpoint="embeddings", times=1).reply(pause(arrived, answer))
+    gate = world.stop_at(1)
     building = asyncio.create_task(build(world, index))
-    await asyncio.wait_for(arrived.wait(), 20)
+    await asyncio.wait_for(gate.reached.wait(), 20)
     world.site.put("/1", write_page("Another title", "What page /1 says."))
     world.site.put("/2", write_page("Page /2", "Something else."))
     assert await world.refresh(source) == "completed"
-    answer.set()
+    gate.opened.set()
     assert await building == "switched"
     dump = await world.dump(source)
     vectors = {row["chunk_id"]: row["embedding"] for row in dump["vectors"] if row["model"] == "other"}
@@ -214,14 +210,3 @@ async def test_index_versions_to_go_on_with_are_due_as_sources_are(world: World,
     (received,) = client.receive_message(QueueUrl=url)["Messages"]
     expected = RefreshMessage(world.database.tenant_id, index_id=await find_building(world))
     assert RefreshMessage.from_body(received["Body"]) == expected
-
-
-def pause(arrived: asyncio.Event, answer: asyncio.Event) -> Step:
-    """Embed when told."""
-
-    async def run(seen: Seen) -> HttpReply:
-        arrived.set()
-        await answer.wait()
-        return reply_json(render_embeddings(seen.body, [embed_text(text) for text in read_input(seen.body)]))
-
-    return run

@@ -137,14 +137,14 @@ class Queue:
     """The refresh queue of a test, with its dead letters."""
 
     def __init__(self) -> None:
-        self.client = boto3.client("sqs")
-        self.dead = self.client.create_queue(QueueName=f"dead-{uuid4().hex}")["QueueUrl"]
+        self.client: Any = boto3.client("sqs")
+        self.dead: str = self.client.create_queue(QueueName=f"dead-{uuid4().hex}")["QueueUrl"]
         target = self.client.get_queue_attributes(QueueUrl=self.dead, AttributeNames=["QueueArn"])["Attributes"][
             "QueueArn"
         ]
         policy = json.dumps({"deadLetterTargetArn": target, "maxReceiveCount": 3})
-        attributes = {"VisibilityTimeout": "0", "RedrivePolicy": policy}
-        self.url = self.client.create_queue(QueueName=f"refresh-{uuid4().hex}", Attributes=attributes)["QueueUrl"]
+        attributes: Any = {"VisibilityTimeout": "0", "RedrivePolicy": policy}
+        self.url: str = self.client.create_queue(QueueName=f"refresh-{uuid4().hex}", Attributes=attributes)["QueueUrl"]
 
     def receive(self, url: str | None = None) -> list[dict[str, Any]]:
         """The messages as an event source hands them over."""
