@@ -45,8 +45,8 @@ build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM 
 bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold starts
 	@$(PY) -m local.bench
 
-soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests
-	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py $(ARGS)
+soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests, fifty killed refreshes
+	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py tests/integration/knowledge/refresh/test_kills.py $(ARGS)
 
 snapshots: $(VENV)/.ready ## write the exact prompts, tool schemas and conversations again; review the diff
 	@UPDATE_SNAPSHOTS=1 $(PY) -m pytest -q tests/integration/agents/test_requests.py tests/integration/oria tests/e2e/test_conversations.py tests/e2e/test_offline_conversations.py
