@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import urljoin
 
-from oria_runtime.knowledge.locations import LocationError, normalize
-
 from oria_runtime.knowledge.content.content import Link
+from oria_runtime.knowledge.locations import LocationError, normalize
 
 TEXT_CHARACTERS: Final = 200
 CONTEXT_CHARACTERS: Final = 300

@@ -21,7 +21,7 @@ from oria_runtime.knowledge.content.tables import render_table
 
 COMMENT, END_COMMENT = re.compile(r"<!--"), re.compile(r"-->")
 DEFINITION: Final = re.compile(r"^ {0,3}\[([^\[\]]+)\]:[ \t]*<?([^\s<>]+)>?.*\n?", re.MULTILINE)
-OWN_ANCHOR: Final = re.compile(r"\s*\{#([^\s{}]+)\}\s*$")
+OWN_ANCHOR: Final = re.compile(r"\{#([^\s{}]+)\}$")
 
 
 def read_markdown(text: str, location: str, limits: ContentLimits) -> Content:
