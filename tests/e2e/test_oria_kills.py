@@ -9,16 +9,19 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
+from oria_runtime.db.pool import TenantDatabase, create_pool
+from tests.support.knowledge import add_knowledge
 from tests.support.oria_cloud import STAGE_FUNCTIONS, OriaCloud, start_oria_cloud
 from tests.support.oria_engine import CAREER_CHAT, GATE, PROFILE_TOOL, SUPERVISOR, career_chat
 from tests.support.oria_wire import assert_whole_history
-from tests.support.scripted_model import call, hang, serve_scripted_model
+from tests.support.scripted_model import call, hang, say, serve_scripted_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.deadline, pytest.mark.asyncio(loop_scope="module")]
 
 # What the failure record may take after the kill (DESIGN §2.2), and what a loaded machine may add.
 DECISION_SECONDS = 2.0
 SLACK_SECONDS = 1.5
+TRANSFER, KNOWLEDGE = "transfer_to_knowledge_base", "langgraph.knowledge_base_agent"
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -26,7 +29,9 @@ async def oria(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[OriaCl
     async with (
         serve_scripted_model() as script,
         start_oria_cloud(
-            tmp_path_factory.mktemp("oria"), script, prewarm=[*STAGE_FUNCTIONS, "TurnFailedFunction"]
+            tmp_path_factory.mktemp("oria"),
+            script,
+            prewarm=[*STAGE_FUNCTIONS, "KnowledgeFunction", "TurnFailedFunction"],
         ) as cloud,
     ):
         yield cloud
@@ -82,6 +87,26 @@ async def test_a_supervisor_killed_while_it_decides_sends_the_turn_to_nobody(ori
     await assert_goes_on(oria, conversation)
 
 
+async def test_a_knowledge_base_killed_in_its_research_is_unavailable_once(oria: OriaCloud) -> None:
+    conversation = await begin(oria)
+    async with create_pool(oria.urls.app, max_size=1) as pool:
+        await add_knowledge(TenantDatabase(pool, oria.tenant_id), "Remote work is allowed here.")
+    oria.script.on(label=CAREER_CHAT, where=has_result).reply(say("I could not check that just now."))
+    oria.script.on(label=CAREER_CHAT, tool=TRANSFER, times=1).reply(call(TRANSFER))
+    oria.script.on(label=KNOWLEDGE, times=1).reply(hang())
+    turn = await oria.say(conversation, "Is remote work allowed here?")
+    await until_asked(oria, 1, label=KNOWLEDGE)
+    row = await kill(oria, "KnowledgeFunction", turn, status="completed")
+    assert row["outcome"]["text"] == "I could not check that just now."
+    assert oria.script.count(label=KNOWLEDGE) == 1
+    answered = oria.script.seen(label=CAREER_CHAT)[-1]
+    assert "could not be checked just now" in answered.text
+    assert_whole_history(answered, last="Is remote work allowed here?")
+    oria.script.rules.clear()
+    career_chat(oria.script, "Hello Ana.")
+    await assert_goes_on(oria, conversation)
+
+
 def has_result(seen: Any) -> bool:
     return "function_call_output" in seen.text
 
@@ -103,12 +128,12 @@ async def until_asked(oria: OriaCloud, count: int, **matching: Any) -> None:
             await asyncio.sleep(0.02)
 
 
-async def kill(oria: OriaCloud, function: str, turn: UUID) -> dict[str, Any]:
+async def kill(oria: OriaCloud, function: str, turn: UUID, status: str = "failed") -> dict[str, Any]:
     """SIGKILL to the worker at work; the turn's row once it has ended, which must be soon."""
     loop = asyncio.get_running_loop()
     started = loop.time()
     assert oria.cloud.kill_worker(function, busy=True, chance=random.Random(1)) is not None
-    row = await oria.wait(turn, "failed")
+    row = await oria.wait(turn, status)
     assert loop.time() - started < DECISION_SECONDS + SLACK_SECONDS
     return row
 

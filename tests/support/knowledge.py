@@ -69,7 +69,7 @@ async def add_document(
 
 async def add_knowledge(database: TenantDatabase, *texts: str, **document: str) -> UUID:
     """An uploaded source with one document: knowledge without any page."""
-    source_id = await add_source(database)
+    source_id = await add_source(database, name=f"Upload {uuid4().hex}")
     await add_document(database, source_id, *texts, **document)
     return source_id
 

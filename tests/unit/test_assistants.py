@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from graph import policy
-from graph.oria.agents import SPECIALISTS
+from graph.oria.agents import KNOWLEDGE_BASE, SPECIALISTS
+from graph.oria.agents.knowledge_base.loop import build_tools
 from graph.oria.agents.specialist_run import AgentRequest
 from graph.oria.tools.request_clarification_tool import NAME as CLARIFICATION
 from graph.registry import ASSISTANTS
@@ -25,7 +26,7 @@ CODE = re.compile(r"`([^`]+)`")
 FILE = re.compile(r"[\w./-]+\.(?:py|md|sql|yaml|sh)")
 LIMIT = re.compile(r"([A-Z][A-Z_]+) = (.+)")
 # What a row without a test may give instead. The last two need a test all the same.
-REASONS = ("not in this release: ", "by construction: ", "chosen: ", "overridden: ", "prompt: ")
+REASONS = ("by construction: ", "chosen: ", "overridden: ", "prompt: ")
 # The sections of seeds/oria_orchestration.md.
 SECTIONS = [
     "Main graph",
@@ -66,10 +67,6 @@ class Row(NamedTuple):
     def tests(self) -> list[tuple[str, str]]:
         return REFERENCE.findall(self.proof)
 
-    @property
-    def is_planned(self) -> bool:
-        return self.proof.startswith("not in this release: ")
-
 
 def read_rows(name: str) -> Iterator[Row]:
     """The rows of a document, without the heads of its tables."""
@@ -97,7 +94,7 @@ def find_rows(section: str) -> list[Row]:
 
 @pytest.mark.parametrize("row", [*PARTS, *RULES], ids=lambda row: f"{row.section}: {row.cells[0]}"[:70])
 def test_a_row_has_existing_files_and_tests_or_a_reason(row: Row) -> None:
-    assert row.is_planned or row.files or row.proof.startswith("overridden: "), "no file"
+    assert row.files or row.proof.startswith("overridden: "), "no file"
     for file in row.files:
         assert FILE.fullmatch(file), f"{file} is no file"
         assert any((root / file).is_file() for root in ROOTS), f"{file} does not exist"
@@ -118,20 +115,20 @@ def test_nothing_else_in_a_proof_looks_like_a_test() -> None:
 
 
 def test_agents_are_those_of_the_table() -> None:
-    rows = {unquote(row.cells[0]): row for row in find_rows("Agents") if not row.is_planned}
+    rows = {unquote(row.cells[0]): row for row in find_rows("Agents")}
     assert {agent: (unquote(row.cells[1]), row.cells[2]) for agent, row in rows.items()} == {
-        specialist.id: (specialist.node, specialist.profile) for specialist in SPECIALISTS.values()
+        agent.id: (agent.node, agent.profile) for agent in (*SPECIALISTS.values(), KNOWLEDGE_BASE)
     }
 
 
 def test_every_tool_is_in_its_table_with_its_agents() -> None:
-    rows = {unquote(row.cells[0]): row for row in find_rows("Tools") if not row.is_planned}
+    rows = {unquote(row.cells[0]): row for row in find_rows("Tools")}
     registered = discover_tools()
     assert set(rows) == {*registered, CLARIFICATION}
     for tool, agents in registered.items():
         row = rows[tool]
         assert set(CODE.findall(row.cells[1])) == agents, tool
-        pausing = {agent for agent in agents if tool in SPECIALISTS[agent].define().interrupting}
+        pausing = {agent for agent in agents & set(SPECIALISTS) if tool in SPECIALISTS[agent].define().interrupting}
         assert pausing == (agents if row.cells[2] == "yes" else set()), tool
         assert (row.cells[3] == "agent") == (tool in TOOL_ERRORS), tool
 
@@ -146,7 +143,7 @@ def test_exactly_three_tools_end_their_errors_at_their_agent() -> None:
 
 
 def test_every_node_is_in_a_table() -> None:
-    named = {unquote(row.cells[1]) for row in find_rows("Agents") if not row.is_planned}
+    named = {unquote(row.cells[1]) for row in find_rows("Agents")}
     for row in find_rows("Nodes"):
         node, assistant, stage = unquote(row.cells[0]), ASSISTANTS[unquote(row.cells[1])], row.cells[2]
         assert assistant.stage_of(node) == stage
@@ -160,7 +157,9 @@ def test_every_middleware_is_in_the_table() -> None:
 
 def test_every_task_label_is_in_the_table() -> None:
     named = [label for row in find_rows("Task labels") for label in CODE.findall(row.cells[0])]
-    assert sorted(named) == sorted({*discover_labels(), *(agent.label for agent in SPECIALISTS.values())})
+    assert sorted(named) == sorted(
+        {*discover_labels(), *(agent.label for agent in (*SPECIALISTS.values(), KNOWLEDGE_BASE))}
+    )
 
 
 def test_every_limit_is_in_the_table_with_its_value() -> None:
@@ -189,7 +188,7 @@ def discover_tools() -> dict[str, set[str]]:
     for agent, specialist in SPECIALISTS.items():
         for tool in specialist.define().build_tools(AgentRequest(cast("Any", None), None)):
             found.setdefault(tool.name, set()).add(agent)
-    return found
+    return found | {tool.name: {KNOWLEDGE_BASE.id} for tool in build_tools(cast("Any", None))}
 
 
 def discover_middleware() -> Iterator[str]:

@@ -530,3 +530,64 @@ async def test_a_page_of_links_leads_on_and_is_no_evidence(
     assert [link["path"] for link in read["links"]] == ["remote", "deep"]
     [said] = read_evidence(script)
     assert "Whoever works nights may work remotely always." in said["text"]
+
+
+async def test_five_passages_and_four_entry_pages_at_most(
+    career_chat: Conversation, script: Script, database: TenantDatabase, site: Site
+) -> None:
+    for number in range(policy.KNOWLEDGE_ENTRY_PAGES + 1):
+        await add_source(database, f"{site.url}/deep?{number}", name=f"Source {number}")
+    for number in range(7):
+        title = f"Rule {number}"
+        await add_knowledge(database, f"{FACT} Rule {number}.", title=title, location=f"https://r.example/{number}")
+    research(script, call(SEARCH))
+    await career_chat.say(QUESTION)
+    [result] = list_results(script)
+    assert len(result["passages"]) == policy.KNOWLEDGE_PASSAGES == 5
+    assert [page["status"] for page in result["pages"]] == ["read"] * policy.KNOWLEDGE_ENTRY_PAGES + ["unread"]
+    assert len(site.asked) == policy.KNOWLEDGE_ENTRY_PAGES == 4
+
+
+async def test_requests_are_bounded(
+    career_chat: Conversation, script: Script, database: TenantDatabase, site: Site
+) -> None:
+    """Four entries, then one page a call: the fifth of them has no request left, and is unread, not missing."""
+    for number in range(4):
+        await add_source(database, f"{site.url}/p{number}", name=f"Source {number}")
+    site.pages |= {
+        f"/p{number}": write_page(f"P{number}", write_links({f"/p{number + 4}": "on", f"/p{number + 8}": "and on"}))
+        for number in range(4)
+    } | {f"/p{number}": write_page(f"P{number}", "<p>Nothing of interest.</p>") for number in range(4, 12)}
+
+    async def read_five(seen: Seen) -> Any:
+        return await call_all(*((READ, {"page_id": f"page-{number}"}) for number in range(5, 10)))(seen)
+
+    research(script, call(SEARCH), read_five)
+    stop = await career_chat.say(QUESTION)
+    statuses = [result["status"] for result in list_results(script)[1:]]
+    assert sorted(statuses) == ["no_page_budget", "read", "read", "read", "read"]
+    assert len(site.asked) == policy.KNOWLEDGE_PAGES == 8
+    assert list_results(script)[-1]["web_budget"]["pages_left"] == 0
+    assert status_of(stop) == "miss"
+
+
+async def test_a_page_that_is_too_large_is_unavailable(career_chat: Conversation, script: Script, web: Site) -> None:
+    web.pages["/remote"] = write_page("Remote work", "x" * policy.KNOWLEDGE_PAGE_BYTES)
+    research(script, call(SEARCH), read_linked("/remote"))
+    stop = await career_chat.say(QUESTION)
+    assert list_results(script)[-1]["status"] == "unavailable"
+    assert status_of(stop) == "unavailable"
+
+
+async def test_what_is_shown_of_a_page_is_bounded(career_chat: Conversation, script: Script, web: Site) -> None:
+    sections = "".join(f"<h2>{'Long heading ' * 30}{number}</h2><p>{'word ' * 40}</p>" for number in range(60))
+    links = write_links({f"/l{number}": f"{'long text ' * 40}{number}" for number in range(60)})
+    web.pages["/"] = write_page("Intranet " * 60, sections + links)
+    research(script, call(SEARCH))
+    await career_chat.say(QUESTION)
+    [page] = list_results(script)[0]["pages"]
+    assert (len(page["sections"]), len(page["links"])) == (policy.KNOWLEDGE_SECTIONS, policy.KNOWLEDGE_LINKS)
+    labels = [page["title"], *(each["heading"] for each in page["sections"]), *(each["text"] for each in page["links"])]
+    assert max(map(len, labels)) <= policy.KNOWLEDGE_LABEL_CHARACTERS
+    assert max(len(each["context"]) for each in page["links"]) <= policy.KNOWLEDGE_LINK_CHARACTERS
+    assert len(page["excerpt"]["text"]) == page["next_offset"] == policy.KNOWLEDGE_ENTRY_CHARACTERS

@@ -1,15 +1,18 @@
 """Limits of graph/policy.py that no other test reaches: they hold where they say, and waits fit into their stage."""
 
 import ast
+import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ValidationError
 
 from graph import policy
+from graph.oria.agents.knowledge_base.request import write_request as write_research_request
 from graph.oria.tools.clarification import clean
 from graph.oria.tools.get_jobs_tool import JobCodes, write_job
 from graph.oria.tools.map_skills_tool import SkillLabels
@@ -20,6 +23,7 @@ from graph.oria.tools.opportunities.query import join_parts
 from graph.oria.tools.profile_analysis.evidence import write_evidence
 from graph.oria.tools.profile_analysis.narrative import build_narrative, tidy
 from graph.oria.tools.profile_sections import select_sections
+from graph.oria.tools.search_knowledge_sources import KnowledgeQuery
 from graph.oria.tools.simulation import brief
 from graph.oria.tools.talent.cards import build_item
 from graph.oria.tools.talent.evidence import gather_evidence as gather_talent_evidence
@@ -29,6 +33,7 @@ from graph.oria.tools.task_helper.guidance import gather_context
 from graph.oria.tools.training_finder.phases import count_minutes
 from graph.oria.tools.training_finder.query import list_profile_terms, resolve_query
 from graph.oria.tools.training_finder.request import Preparation, TrainingRequest
+from graph.oria.window import answers_message
 from oria_runtime.catalog.jobs import Job, JobSkill
 from oria_runtime.catalog.opportunities import Opportunity
 from oria_runtime.catalog.people import Profile
@@ -70,6 +75,26 @@ def test_what_a_supervisor_waits_for_fits_into_its_stage() -> None:
 )
 def test_what_a_tool_waits_for_fits_into_the_specialists_stage(waits: list[str]) -> None:
     assert sum(read_seconds()[wait] for wait in waits) + MARGIN_SECONDS < policy.SPECIALIST_SECONDS
+
+
+def test_what_research_waits_for_fits_into_its_stage() -> None:
+    seconds = read_seconds()
+    waits = [seconds[f"KNOWLEDGE_{name}"] for name in ("RESEARCH", "SYNTHESIS", "COMMIT")]
+    assert sum(waits) + MARGIN_SECONDS < policy.KNOWLEDGE_SECONDS
+    assert 3 * seconds["KNOWLEDGE_PAGE"] < seconds["KNOWLEDGE_RESEARCH"]
+
+
+def test_a_research_is_told_the_last_of_its_conversation() -> None:
+    turn = SimpleNamespace(message=LONG)
+    tenant = SimpleNamespace(name="Acme", config=SimpleNamespace(company_name=None))
+    messages = [*talk(9), HumanMessage(LONG), AIMessage("Which one?"), answers_message("The second")]
+    told = write_research_request(messages, cast("Any", SimpleNamespace(turn=turn, tenant=tenant))).text
+    request = json.loads(told.partition(":\n")[2])
+    assert len(request["latest_user_message"]) == 4_000
+    said = [record["content"] for record in request["recent_conversation"]]
+    assert said == [*"667788", "Which one?", "The second"]
+    with pytest.raises(ValidationError):
+        KnowledgeQuery(query=LONG)
 
 
 def test_every_embedding_of_a_tool_has_a_deadline() -> None:

@@ -15,7 +15,7 @@ from graph.oria.window import starts_turn
 from graph.policy import KNOWLEDGE_CONVERSATION_MESSAGES, KNOWLEDGE_MESSAGE_CHARACTERS
 from oria_runtime.turns.context import TurnContext
 
-LABEL = "Request"
+TITLE = "Request"
 
 
 def write_request(messages: Sequence[AnyMessage], context: TurnContext) -> HumanMessage:
@@ -31,7 +31,7 @@ def write_request(messages: Sequence[AnyMessage], context: TurnContext) -> Human
         ],
         "company": context.tenant.config.company_name or context.tenant.name,
     }
-    return data_message(LABEL, request)
+    return data_message(TITLE, request)
 
 
 def read_question(context: TurnContext) -> str:
