@@ -45,7 +45,7 @@ async def test_a_refresh_broken_off_at_any_request_is_made_whole_by_the_next(
     open_site(world, "second")
     await world.refresh(source)
     whole, points = await world.dump(source), find_points(world)
-    assert points == 2 * (PAGES + 1)
+    assert points > PAGES + 2
     for point in range(1, points + 1, step):
         open_site(world, "first")
         await world.refresh(source)
@@ -54,7 +54,7 @@ async def test_a_refresh_broken_off_at_any_request_is_made_whole_by_the_next(
         world.forget()
         assert await world.go_on(source) == "completed"
         assert await world.dump(source) == whole, point
-        assert find_points(world) <= points
+        assert max(world.site.asked().values()) == 1
 
 
 async def break_off(world: World, source: UUID, point: int, urls: DatabaseUrls | None) -> None:

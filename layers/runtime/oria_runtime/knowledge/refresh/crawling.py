@@ -6,8 +6,8 @@ from typing import Any
 
 from oria_runtime.knowledge.indexes import prepare_indexes
 from oria_runtime.knowledge.refresh.errors import RefreshFailedError
-from oria_runtime.knowledge.refresh.failing import settle_failure
 from oria_runtime.knowledge.refresh.limits import CLOSING_SECONDS, HANDOVER_SECONDS, SLEEP_SECONDS, VISIT_SECONDS
+from oria_runtime.knowledge.refresh.versions import flush
 from oria_runtime.knowledge.refresh.visiting import make_visit
 from oria_runtime.knowledge.refresh.visits import Visit, add_visits, give_back, read_done, read_wait, take_visits
 from oria_runtime.knowledge.refresh.work import Work
@@ -50,7 +50,8 @@ async def visit_all(work: Work, invocation: Invocation) -> float | None:
             visits = await take_visits(connection, refresh_id)
             wait = None if visits else await read_wait(connection, refresh_id)
         if visits:
-            await visit_some(work, visits, invocation)
+            if not await visit_some(work, visits, invocation):
+                return 0.0
         elif wait is None:
             return None
         elif wait > min(seconds, SLEEP_SECONDS):
@@ -60,25 +61,25 @@ async def visit_all(work: Work, invocation: Invocation) -> float | None:
     return 0.0
 
 
-async def visit_some(work: Work, visits: list[Visit], invocation: Invocation) -> None:
-    """Make these visits while there is time, and give the others back."""
+async def visit_some(work: Work, visits: list[Visit], invocation: Invocation) -> bool:
+    """Make these visits while there is time, and give the others back; False when one took too long.
+
+    What took too long comes again, alone and with all the time of an invocation, and is given up at its third time.
+    """
     for number, visit in enumerate(visits):
         if visit.location in work.done:
             continue
         if invocation.remaining() < HANDOVER_SECONDS:
+            await flush(work)
             async with work.write() as connection:
                 await give_back(connection, work.claim.key.refresh_id, visits[number:])
-            return
-        await visit_in_time(work, visit, invocation)
-
-
-async def visit_in_time(work: Work, visit: Visit, invocation: Invocation) -> None:
-    """One visit within its own time. One that the end of the invocation cuts short is made again by the next, which
-    begins with it."""
-    seconds = min(VISIT_SECONDS, invocation.remaining() - CLOSING_SECONDS)
-    try:
-        async with asyncio.timeout(seconds):
-            await make_visit(work, visit)
-    except TimeoutError:
-        if seconds == VISIT_SECONDS:
-            await settle_failure(work, visit, "refused", "too_slow", judged=True)
+            return True
+        try:
+            async with asyncio.timeout(min(VISIT_SECONDS, invocation.remaining() - CLOSING_SECONDS)):
+                await make_visit(work, visit)
+                if work.is_full:
+                    await flush(work)
+        except TimeoutError:
+            return False
+    await flush(work)
+    return True

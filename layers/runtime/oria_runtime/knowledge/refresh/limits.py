@@ -2,8 +2,10 @@
 
 # A worker that dies keeps its source that long; a document, the longest step between two renewals, takes less.
 LEASE_SECONDS = 120
-# Fetching, reading and embedding one document; what takes longer is not indexed.
+# Fetching and reading one document, and embedding what waits: a backstop, each of them has a limit of its own.
 VISIT_SECONDS = 90.0
+# New versions wait that long for others, to be embedded together.
+WAITING_SECONDS = 5.0
 # With less left, no further document is begun: fetch limit and one batch of embeddings fit in.
 HANDOVER_SECONDS = 30.0
 # What a document that runs when the time is over leaves for the handover itself.
@@ -17,8 +19,8 @@ SLEEP_SECONDS = 10.0
 # A refresh that takes longer is given up: something makes it wait again and again.
 REFRESH_SECONDS = 86_400
 # Locations taken up at once; one that killed a worker is taken up alone.
-VISITS_PER_TURN = 16
-# A location that killed its worker that often is given up.
+VISITS_PER_TURN = 32
+# A location that killed its worker, or took too long, that often is given up.
 VISIT_ATTEMPTS = 3
 # Answers "try again later" that are obeyed for one location before it counts as unreachable.
 VISIT_WAITS = 5

@@ -1,17 +1,19 @@
-"""A new version of a document: read, cut into chunks, embedded where it is new, and swapped in."""
+"""A new version of a document: read, cut into chunks, embedded where it is new, and swapped in.
+
+Versions wait for each other, so that a call of the embedding model is worth its time.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from oria_runtime.knowledge.chunking import Draft, embedded_text, identify, split
+from oria_runtime.knowledge.chunking import Draft, identify, split
 from oria_runtime.knowledge.content.content import Content
 from oria_runtime.knowledge.content.language import detect_language
 from oria_runtime.knowledge.content.reading import read_content
 from oria_runtime.knowledge.documents import (
     Chunk,
-    Document,
     Version,
     derive_document_id,
     read_chunk_ids,
@@ -23,7 +25,7 @@ from oria_runtime.knowledge.indexes import read_indexes
 from oria_runtime.knowledge.refresh.embedding import Embedder
 from oria_runtime.knowledge.refresh.errors import IndexSwitchedError
 from oria_runtime.knowledge.refresh.failing import settle_failure
-from oria_runtime.knowledge.refresh.work import Arrival, Work
+from oria_runtime.knowledge.refresh.work import Arrival, Prepared, Work
 
 # A language is told by that much of a text.
 LANGUAGE_CHARACTERS = 20_000
@@ -49,15 +51,16 @@ class Embedded:
         return len(new | self.refused)
 
 
-async def index_version(work: Work, arrival: Arrival) -> None:
-    """Put what was fetched in the place of what is indexed.
+async def prepare_version(work: Work, arrival: Arrival) -> None:
+    """Read what was fetched, and have it wait for `flush` to put it in the place of what is indexed.
 
-    Raises ExtractionError when it cannot be read, ModelError when it cannot be embedded; nothing has changed then.
+    Raises ExtractionError when it cannot be read; nothing has changed then.
     """
     fetched = arrival.fetched
     content = await read_content(fetched.body, fetched.media_type, fetched.charset_declared, fetched.location)
     drafts = await asyncio.to_thread(split, content)
     if not drafts and not asks_not_to_be_indexed(content):
+        await flush(work)
         links = [link.location for link in content.links]
         await settle_failure(work, arrival.visit, "empty", "no_text", judged=True, links=links)
         return
@@ -67,11 +70,23 @@ async def index_version(work: Work, arrival: Arrival) -> None:
         return
     version = await asyncio.to_thread(build_version, work.claim.key.source_id, location, fetched, content, drafts)
     stored = await work.find(location)
-    if stored is not None and stored.location != location:
-        stored = None
-    while not await embed_and_write(work, arrival, version, drafts, stored):
-        # Rarely, and once: an index version was begun or completed while the vectors were made.
-        continue
+    work.wait_for(Prepared(arrival, version, drafts, stored if stored and stored.location == location else None))
+
+
+async def flush(work: Work) -> None:
+    """Embed what is new in the versions that wait, together, and swap one document after the other.
+
+    Raises ModelError when they cannot be embedded; those documents have not changed then.
+    """
+    while work.waiting:
+        embedded = await embed_versions(work, work.waiting)
+        try:
+            for vectors in embedded:
+                await write_version(work, work.waiting[0], vectors)
+                work.waiting.pop(0)
+        except IndexSwitchedError:
+            # Rarely, and once: an index version was begun or completed while the vectors were made.
+            continue
 
 
 def asks_not_to_be_indexed(content: Content) -> bool:
@@ -90,6 +105,7 @@ async def choose_location(work: Work, fetched: Fetched, content: Content, drafts
         return fetched.location
     if canonical not in work.done:
         return canonical
+    await flush(work)
     document_id = derive_document_id(work.claim.key.source_id, canonical)
     async with work.database.transaction() as connection:
         stored = await read_chunk_ids(connection, document_id)
@@ -129,40 +145,33 @@ def build_version(
     return replace(version, status="empty", reason="noindex", etag=None, last_modified=None, body_hash=None)
 
 
-async def embed_and_write(
-    work: Work, arrival: Arrival, version: Version, drafts: Sequence[Draft], stored: Document | None
-) -> bool:
-    """Make the vectors that are missing and swap the document; False when they are not all that are missing."""
-    # The title is embedded with every chunk.
-    is_retitled = stored is None or stored.title != version.title
-    embedded = await embed_version(work, version, drafts, again=is_retitled)
-    try:
-        await write_version(work, arrival, *describe_version(version, embedded, stored), embedded)
-    except IndexSwitchedError:
-        return False
-    return True
-
-
-async def embed_version(work: Work, version: Version, drafts: Sequence[Draft], *, again: bool) -> Embedded:
-    """Vectors for the chunks that an index has none of; `again`: for all chunks."""
-    ids = [chunk.id for chunk in version.chunks]
+async def embed_versions(work: Work, waiting: Sequence[Prepared]) -> list[Embedded]:
+    """For each version the vectors of the chunks that an index has none of; of all its chunks when its title, which is
+    embedded with them, is another than the stored document's."""
+    kept = [chunk.id for each in waiting if not each.is_retitled for chunk in each.version.chunks]
     async with work.database.transaction() as connection:
         indexes = await read_indexes(connection)
-        known = [{} if again else await read_embedded(connection, index, ids) for index in indexes]
-    texts = {chunk_id: embedded_text(version.title, draft) for chunk_id, draft in zip(ids, drafts, strict=True)}
-    vectors: dict[UUID, dict[UUID, str | None]] = {}
-    for index, had in zip(indexes, known, strict=True):
-        wanted = [chunk_id for chunk_id in ids if chunk_id not in had]
+        known = {index.id: await read_embedded(connection, index, kept) for index in indexes}
+    made: dict[UUID, dict[UUID, str | None]] = {}
+    for index in indexes:
+        texts = {own: text for each in waiting for own, text in each.texts().items() if own not in known[index.id]}
         embedder = work.embedders.setdefault(index.id, Embedder(work.models, index.address))
-        made = await embedder.embed([texts[chunk_id] for chunk_id in wanted])
-        vectors[index.id] = dict(zip(wanted, made, strict=True))
-    refused = frozenset(chunk for had in known for chunk, is_refused in had.items() if is_refused)
-    return Embedded(vectors, refused)
+        made[index.id] = dict(zip(texts, await embedder.embed(list(texts.values())), strict=True))
+    return [select_embedded(each, made, known) for each in waiting]
 
 
-def describe_version(version: Version, embedded: Embedded, stored: Document | None) -> tuple[Version, dict[str, int]]:
+def select_embedded(
+    prepared: Prepared, made: Mapping[UUID, Mapping[UUID, str | None]], known: Mapping[UUID, Mapping[UUID, bool]]
+) -> Embedded:
+    """One version's part of what the models made, and of what was known before."""
+    ids = [chunk.id for chunk in prepared.version.chunks]
+    vectors = {index: {own: new[own] for own in ids if own in new} for index, new in made.items()}
+    return Embedded(vectors, frozenset(own for had in known.values() for own in ids if had.get(own)))
+
+
+def describe_version(prepared: Prepared, embedded: Embedded) -> tuple[Version, dict[str, int]]:
     """The version with what is to be said about its chunks, and what it adds to the refresh's counts."""
-    refused = embedded.count_refused()
+    version, stored, refused = prepared.version, prepared.stored, embedded.count_refused()
     if refused:
         version = replace(version, warnings=[*version.warnings, {"code": "chunks_refused", "count": refused}])
     outcome = "new" if stored is None or stored.status == "gone" else "changed"
@@ -174,11 +183,10 @@ def describe_version(version: Version, embedded: Embedded, stored: Document | No
     }
 
 
-async def write_version(
-    work: Work, arrival: Arrival, version: Version, added: Mapping[str, int], embedded: Embedded
-) -> None:
+async def write_version(work: Work, prepared: Prepared, embedded: Embedded) -> None:
     """Swap the document, in one transaction with the visit and what it leads to. Raises IndexSwitchedError when there
     are other indexes than those that were embedded for."""
+    version, added = describe_version(prepared, embedded)
     async with work.write(added) as connection:
         indexes = {index.id for index in await read_indexes(connection, lock=True)}
         if not indexes <= embedded.vectors.keys():
@@ -186,5 +194,4 @@ async def write_version(
         vectors = {index_id: made for index_id, made in embedded.vectors.items() if index_id in indexes}
         document_id = await swap_document(connection, work.claim.key, version, vectors)
         async with connection.pipeline():
-            await work.finish(connection, arrival, document_id, version.location, version.links)
-    work.done.update([*arrival.spellings, version.location])
+            await work.finish(connection, prepared.arrival, document_id, version.location, version.links)

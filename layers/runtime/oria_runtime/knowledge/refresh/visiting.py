@@ -14,7 +14,7 @@ from oria_runtime.knowledge.errors import FetchError
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.failing import settle_failure, settle_missing
 from oria_runtime.knowledge.refresh.limits import VISIT_ATTEMPTS, VISIT_WAITS
-from oria_runtime.knowledge.refresh.versions import index_version
+from oria_runtime.knowledge.refresh.versions import flush, prepare_version
 from oria_runtime.knowledge.refresh.visits import Visit, postpone
 from oria_runtime.knowledge.refresh.work import Arrival, Work
 
@@ -26,27 +26,42 @@ EMPTY = frozenset({"empty", "no_text"})
 
 
 async def make_visit(work: Work, visit: Visit) -> None:
-    """Visit a location. Raises RefreshFailedError when the refresh cannot go on, LeaseLostError when it must not."""
+    """Visit a location. Raises RefreshFailedError when the refresh cannot go on, LeaseLostError when it must not.
+
+    New versions wait to be embedded with others (`versions.flush`). Whatever leads on to other locations is written
+    after them, so that the order in which locations are met follows from the documents alone.
+    """
     if visit.attempts >= VISIT_ATTEMPTS:
+        await flush(work)
         await settle_failure(work, visit, "refused", "crashed", judged=True)
         return
     document = await work.find(visit.location)
     try:
         fetched = await work.place.fetch(visit, document, work.done)
     except FetchError as error:
+        await flush(work)
         await settle_fetch_error(work, visit, error)
         return
     arrival = Arrival(visit, fetched)
     if fetched.location in work.done:
+        await flush(work)
         await settle_alias(work, arrival)
     elif document is not None and is_unchanged(fetched, document):
+        if document.links and visit.depth < work.claim.max_depth:
+            await flush(work)
         await confirm(work, arrival, document)
     else:
-        try:
-            await index_version(work, arrival)
-        except ExtractionError as error:
-            status: Status = "empty" if error.reason in EMPTY else "refused"
-            await settle_failure(work, visit, status, error.reason, judged=True)
+        await read_version(work, arrival)
+
+
+async def read_version(work: Work, arrival: Arrival) -> None:
+    """A version that is not indexed: prepare it, or say why it cannot be."""
+    try:
+        await prepare_version(work, arrival)
+    except ExtractionError as error:
+        await flush(work)
+        status: Status = "empty" if error.reason in EMPTY else "refused"
+        await settle_failure(work, arrival.visit, status, error.reason, judged=True)
 
 
 def is_unchanged(fetched: Fetched, document: Document) -> bool:

@@ -1,5 +1,6 @@
 """What a worker has in its hands while it refreshes a source."""
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -7,10 +8,12 @@ from functools import cached_property
 from uuid import UUID
 
 from oria_runtime.db.pool import Connection, TenantDatabase
-from oria_runtime.knowledge.documents import Document, find_document, record_aliases
+from oria_runtime.knowledge.chunking import Draft, embedded_text
+from oria_runtime.knowledge.documents import Document, Version, find_document, record_aliases
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.embedding import Embedder, Models
 from oria_runtime.knowledge.refresh.lease import Claim, fenced
+from oria_runtime.knowledge.refresh.limits import TEXTS_PER_CALL, WAITING_SECONDS
 from oria_runtime.knowledge.refresh.places import Place
 from oria_runtime.knowledge.refresh.visits import Visit, add_visits, finish_visits
 
@@ -28,9 +31,30 @@ class Arrival:
         return list(dict.fromkeys([self.visit.location, *self.fetched.hops, self.fetched.location]))
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A version that is read and not yet embedded; `drafts` are its chunks, `stored` the document before it."""
+
+    arrival: Arrival
+    version: Version
+    drafts: Sequence[Draft]
+    stored: Document | None
+
+    @property
+    def is_retitled(self) -> bool:
+        """Whether vectors of the same chunks, if there are any, were made with another title."""
+        return self.stored is None or self.stored.title != self.version.title
+
+    def texts(self) -> dict[UUID, str]:
+        """What is embedded of each chunk."""
+        pairs = zip(self.version.chunks, self.drafts, strict=True)
+        return {chunk.id: embedded_text(self.version.title, draft) for chunk, draft in pairs}
+
+
 @dataclass
 class Work:
-    """One claimed refresh. `done` are the locations that were visited, by this worker or one before it."""
+    """One claimed refresh. `done` are the locations that were visited, by this worker or one before it; the visits of
+    `waiting`, too, which are written next."""
 
     database: TenantDatabase
     claim: Claim
@@ -38,6 +62,23 @@ class Work:
     models: Models
     done: set[str] = field(default_factory=set)
     embedders: dict[UUID, Embedder] = field(default_factory=dict)
+    waiting: list[Prepared] = field(default_factory=list)
+    waiting_since: float = 0.0
+
+    def wait_for(self, prepared: Prepared) -> None:
+        """Have a version embedded and written with others."""
+        if not self.waiting:
+            self.waiting_since = time.monotonic()
+        self.waiting.append(prepared)
+        self.done.update([*prepared.arrival.spellings, prepared.version.location])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether what waits fills a call of the embedding model, or has waited for long."""
+        chunks = sum(len(each.version.chunks) for each in self.waiting)
+        return chunks >= TEXTS_PER_CALL or bool(
+            self.waiting and time.monotonic() - self.waiting_since > WAITING_SECONDS
+        )
 
     def write(self, added: Mapping[str, int] | None = None) -> AbstractAsyncContextManager[Connection]:
         """A transaction under the lease; `added` are counts of the refresh that are written with it."""
