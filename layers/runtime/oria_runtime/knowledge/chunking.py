@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Characters. A part that has the least ends before the next unit that may begin one; none has more than the most, one
 # endless character aside. Measured on a handbook of 239 pages with 90 questions in three languages and the offline
-# embedder: recall@5 by vector alone 0.71 (150 to 300), 0.72 (200 to 500), 0.76 (300 to 700 and 300 to 800), 0.73 (400 to
+# embedder: recall@5 by vector alone 0.71 (150 to 300), 0.72 (200 to 500), 0.76 (300 to 700, 300 to 800), 0.73 (400 to
 # 1,000), 0.72 (600 to 1,500). Merging small sections of one parent changed nothing, so that no part crosses a section.
 LEAST: Final = 300
 MOST: Final = 800

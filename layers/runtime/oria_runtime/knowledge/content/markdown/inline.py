@@ -28,6 +28,7 @@ EMPHASIS: Final = (
     re.compile(r"~~([^~]+)~~"),
 )
 ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+MARKS: Final = re.compile(r"[`*_~\[<&\\\ue000\ue001]|https?://")
 # Characters for private use stand for the code that was taken out while the rest is read.
 KEPT: Final = re.compile("\ue000(\\d+)\ue001")
 
@@ -42,6 +43,8 @@ class Inline:
 
 def read_inline(source: str, references: Mapping[str, str]) -> Inline:
     """The text and the links of a block; `references` are the document's link definitions."""
+    if not MARKS.search(source):
+        return Inline(source)
     inline = Inline()
     kept: list[str] = []
 

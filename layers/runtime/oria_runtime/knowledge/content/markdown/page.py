@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from oria_runtime.documents.readers import check_text
+from oria_runtime.documents.readers import check_length, check_text
 from oria_runtime.knowledge.content.anchors import write_anchor
 from oria_runtime.knowledge.content.content import Content
 from oria_runtime.knowledge.content.harmless import is_harmless
@@ -23,9 +23,15 @@ COMMENT, END_COMMENT = re.compile(r"<!--"), re.compile(r"-->")
 DEFINITION: Final = re.compile(r"^ {0,3}\[([^\[\]]+)\]:[ \t]*<?([^\s<>]+)>?.*\n?", re.MULTILINE)
 OWN_ANCHOR: Final = re.compile(r"\{#([^\s{}]+)\}$")
 
+# How much longer a document may be than what it says.
+MARKED_UP: Final = 2
+
 
 def read_markdown(text: str, location: str, limits: ContentLimits) -> Content:
-    """The content of a document, neither cleaned nor bounded yet. Raises ExtractionError(`not_text`)."""
+    """The content of a document, neither cleaned nor bounded yet. Raises ExtractionError: `not_text`,
+    `too_many_characters`."""
+    # Before anything that takes time: marks and addresses are never most of a document.
+    check_length(len(text) // MARKED_UP, limits)
     check_text(text)
     title, text = take_front_matter(re.sub(r"\r\n?", "\n", text).removeprefix("\ufeff"))
     text = cut_between(drop_templates(text), COMMENT, END_COMMENT)
