@@ -26,15 +26,24 @@ class KnowledgeAdmin:
 
     client: httpx2.AsyncClient
 
+    async def disable_others(self, name: str, location: str) -> list[str]:
+        """Disable the sources of other names at a place, where their documents are not served any more; their names.
+
+        Raises KnowledgeError.
+        """
+        disabled = []
+        for other in (await self._call("GET", "/sources"))["items"]:
+            if other["name"] != name and other["location"] == location and other["status"] == "active":
+                await self.disable(other["id"])
+                disabled.append(str(other["name"]))
+        return disabled
+
     async def register(self, name: str, location: str, documents: int) -> Json:
         """The source of this name, for pages found from `location`, due to be refreshed; created when there is none.
 
-        Others at the same place are disabled: what is served there is not theirs any more. Raises KnowledgeError.
+        One of this name at another place is deleted. Raises KnowledgeError.
         """
         sources = (await self._call("GET", "/sources"))["items"]
-        for other in sources:
-            if other["name"] != name and other["location"] == location and other["status"] == "active":
-                await self._call("PATCH", f"/sources/{other['id']}", {"status": "disabled"})
         for source in sources:
             if source["name"] == name and source["location"] == location:
                 change = {"status": "active", "max_documents": max(documents, source["max_documents"])}

@@ -111,6 +111,8 @@ async def register_folder(
     others = await asyncio.to_thread(server.folder.count_others)
     ignored = f"; passed over: {', '.join(f'{number} {end}' for end, number in others.items())}" if others else ""
     say(f"{count} documents in {server.folder.path}{ignored}")
+    for disabled in await admin.disable_others(name, f"{server.url}/"):
+        say(f"source {disabled} is disabled: its folder was served at the same address")
     source = await admin.register(name, f"{server.url}/", count + ENTRY_DOCUMENTS)
     say(f"source {name}, served at {server.url}")
     progress = Progress(count)
@@ -125,10 +127,10 @@ async def register_folder(
 async def run(order: Order) -> int:
     """Serve, register, refresh, and serve on; the exit status."""
     check_folder(order.folder)
-    url = await find_cloud(order.data)
-    token = Issuer(order.data).sign(ADMINISTRATOR, Tenants(order.data).find(order.tenant), scope="admin")
     server = FolderServer(order.folder, port=order.port)
     try:
+        url = await find_cloud(order.data)
+        token = Issuer(order.data).sign(ADMINISTRATOR, Tenants(order.data).find(order.tenant), scope="admin")
         await server.start()
         async with open_admin(url, token) as admin:
             source = await register_folder(admin, server, order.name)
@@ -147,8 +149,10 @@ def describe_question(order: Order, url: str, folder: Folder) -> str:
     """An example of what can be asked now, to be pasted into another terminal."""
     question = HANDBOOK_QUESTION
     if folder.path != HANDBOOK.resolve():
-        title = folder.read_title(folder.list_documents()[0])
-        question = f"What are our rules on {title}?".replace('"', "").replace("'", "’")
+        names = folder.list_documents()
+        # A README or a LICENSE says nothing that one would ask.
+        named = next((name for name in names if not name.stem.isupper()), names[0])
+        question = f"What are our rules on {folder.read_title(named)}?".replace('"', "").replace("'", "’")
     tenant = f" TENANT={order.tenant}" if order.tenant else ""
     data = "" if order.data == Path(".local") else f" DATA={order.data}"
     return (

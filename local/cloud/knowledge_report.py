@@ -22,7 +22,7 @@ STATUSES = {
 }
 REASONS = {
     "empty": "the file is empty",
-    "no_text": "no text in it; a scan needs text recognition first",
+    "no_text": "no text in it",
     "noindex": "it asks not to be indexed",
     "encrypted": "protected by a password",
     "broken": "damaged, or not what its name says",
@@ -39,8 +39,8 @@ REASONS = {
     "unreachable": "the server does not answer",
     "robots": "robots.txt forbids it",
     "address": "an address that may not be fetched",
-    "gone": "not there any more; its text is kept for three days",
-    "unlisted": "no page links to it any more; its text is kept for three days",
+    "gone": "not there any more",
+    "unlisted": "not listed any more",
 }
 
 
@@ -100,15 +100,17 @@ def describe_result(source: Mapping[str, Any], documents: Iterable[Mapping[str, 
         elif document["warnings"]:
             groups["indexed"].append(f"        {document['location']}: {describe_warnings(document['warnings'])}")
     for status, found in groups.items():
-        lines.append(f"{len(found):>5} {STATUSES.get(status, 'indexed, but')}")
+        lines.append(f"{len(found):>5} {STATUSES.get(status, 'indexed with a remark')}")
         lines += found[:SHOWN] + ([f"        and {len(found) - SHOWN} more"] if len(found) > SHOWN else [])
     return "\n".join(lines)
 
 
 def describe_document(document: Mapping[str, Any]) -> str:
     """Why a document is not as it should be, and whether an older version of it still answers."""
-    kept = f"; the version before answers ({document['chunks']} passages)" if document["chunks"] else ""
-    return describe_reason(document["reason"] or document["status"]) + kept
+    kept = f"; its last version still answers ({document['chunks']} passages)" if document["chunks"] else ""
+    is_scan = document["reason"] == "no_text" and str(document["location"]).lower().endswith(".pdf")
+    advice = ": a scan needs text recognition first" if is_scan else ""
+    return describe_reason(document["reason"] or document["status"]) + advice + kept
 
 
 def describe_reason(reason: str) -> str:
