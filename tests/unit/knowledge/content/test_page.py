@@ -12,6 +12,8 @@ from oria_runtime.knowledge.content.limits import ContentLimits
 LOCATION = "https://example.org/handbook/leave"
 LONG = "Everybody has twenty-six days of paid leave a year, and takes at least ten of them in one go. " * 3
 
+MENU = "<div><a href=/a>About</a> <a href=/b>News</a> <a href=/c>Jobs</a> <a href=/d>Contact</a></div>"
+
 
 def read(html: str, **limits: int) -> Content:
     bounds = ContentLimits(**limits)
@@ -55,8 +57,7 @@ def test_a_page_reads_as_it_looks(html: str, text: str) -> None:
         (f"<div>noise</div><article><p>{LONG}</article>", LONG.strip()),
         (f"<main></main><div>x</div><div><div><p>{LONG}</div></div>", LONG.strip()),
         (
-            "<div><a href=/a>About</a> <a href=/b>News</a> <a href=/c>Jobs</a> <a href=/d>Contact</a></div>"
-            f"<div><p>{LONG}<p>{LONG}</div>",
+            f"{MENU}<div><p>{LONG}<p>{LONG}</div>",
             f"{LONG.strip()}\n\n{LONG.strip()}",
         ),
         ("<ul><li><a href=a>A</a><li><a href=b>B</a><li><a href=c>C</a><li><a href=d>D</a></ul>", "- A\n- B\n- C\n- D"),

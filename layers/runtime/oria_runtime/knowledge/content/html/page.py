@@ -1,8 +1,9 @@
 """A web page, read."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from oria_runtime.documents.errors import ExtractionError
 from oria_runtime.knowledge.content.content import Content
 from oria_runtime.knowledge.content.html.blocks import render
 from oria_runtime.knowledge.content.html.head import read_head
@@ -13,21 +14,31 @@ from oria_runtime.knowledge.content.html.tree import copy_body
 from oria_runtime.knowledge.content.limits import ContentLimits
 from oria_runtime.knowledge.content.links import LinkList
 
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+
+def parse(text: str) -> "LexborHTMLParser":
+    """The tree of a page. Raises ExtractionError(`too_complex`)."""
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    try:
+        return LexborHTMLParser(text)
+    except SelectolaxError as error:
+        # Whatever the text is, it has a tree by the standard: what the parser may lack is memory.
+        raise ExtractionError("too_complex", "The page needs more memory than it may have.") from error
+
 
 def read_fragment(text: str, links: LinkList) -> list[str]:
     """The blocks of a piece of HTML within another document, whose links are added to the document's."""
-    from selectolax.lexbor import LexborHTMLParser
-
-    body = copy_body(LexborHTMLParser(text))
+    body = copy_body(parse(text))
     collect_links(body, body, links)
     return render(body.children)
 
 
 def read_page(text: str, location: str, limits: ContentLimits, *, whole: bool = False) -> Content:
     """The content of a page, neither cleaned nor bounded yet; `whole` for one that is all main part."""
-    from selectolax.lexbor import LexborHTMLParser
-
-    page = LexborHTMLParser(text)
+    page = parse(text)
     head = read_head(page, location)
     body = copy_body(page)
     main_part = body if whole else find_main_part(body)
