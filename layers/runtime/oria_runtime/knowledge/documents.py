@@ -20,11 +20,14 @@ Status = Literal["indexed", "empty", "refused", "unreachable", "gone"]
 # A vector as Postgres reads it, or None for a chunk that the model refuses.
 Vectors = Mapping[UUID, Mapping[UUID, str | None]]
 
-FIND_DOCUMENT_SQL = """
-select id, location, title, served_from, etag, last_modified, body_hash, status, links, refresh_id
-from knowledge_documents where source_id = %(source)s and (location = %(location)s or id = (
-    select document_id from knowledge_aliases where source_id = %(source)s and location = %(location)s))
-order by location = %(location)s desc limit 1
+FIND_DOCUMENTS_SQL = """
+select asked.location as asked, found.*
+from unnest(%(locations)s::text[]) as asked (location) cross join lateral (
+    select id, location, title, served_from, etag, last_modified, body_hash, status, links, refresh_id
+    from knowledge_documents d where source_id = %(source)s and (d.location = asked.location or id = (
+        select document_id from knowledge_aliases a where source_id = %(source)s and a.location = asked.location))
+    order by d.location = asked.location desc limit 1
+) as found
 """
 READ_CHUNKS_SQL = "select id from knowledge_chunks where document_id = %s"
 READ_EMBEDDED_SQL = """
@@ -181,11 +184,10 @@ def derive_document_id(source_id: UUID, location: str) -> UUID:
     return uuid5(source_id, location)
 
 
-async def find_document(connection: Connection, source_id: UUID, location: str) -> Document | None:
-    """The document at a location, or the one that the location is an alias of."""
-    cursor = await connection.execute(FIND_DOCUMENT_SQL, {"source": source_id, "location": location})
-    row = await cursor.fetchone()
-    return None if row is None else Document(**row)
+async def find_documents(connection: Connection, source_id: UUID, locations: Sequence[str]) -> dict[str, Document]:
+    """For each location the document that is there, or that it is an alias of; those without one are left out."""
+    cursor = await connection.execute(FIND_DOCUMENTS_SQL, {"source": source_id, "locations": list(locations)})
+    return {row.pop("asked"): Document(**row) for row in await cursor.fetchall()}
 
 
 async def read_chunk_ids(connection: Connection, document_id: UUID) -> set[UUID]:

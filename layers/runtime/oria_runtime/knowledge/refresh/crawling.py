@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from oria_runtime.knowledge.documents import find_documents
 from oria_runtime.knowledge.indexes import prepare_indexes
 from oria_runtime.knowledge.refresh.errors import RefreshFailedError
 from oria_runtime.knowledge.refresh.limits import CLOSING_SECONDS, HANDOVER_SECONDS, SLEEP_SECONDS, VISIT_SECONDS
@@ -49,6 +50,8 @@ async def visit_all(work: Work, invocation: Invocation) -> float | None:
         async with work.write() as connection:
             visits = await take_visits(connection, refresh_id)
             wait = None if visits else await read_wait(connection, refresh_id)
+            locations = [visit.location for visit in visits]
+            work.known = await find_documents(connection, work.claim.key.source_id, locations)
         if visits:
             if not await visit_some(work, visits, invocation):
                 return 0.0

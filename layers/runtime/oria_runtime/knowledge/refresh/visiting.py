@@ -35,7 +35,7 @@ async def make_visit(work: Work, visit: Visit) -> None:
         await flush(work)
         await settle_failure(work, visit, "refused", "crashed", judged=True)
         return
-    document = await work.find(visit.location)
+    document = work.known.get(visit.location)
     try:
         fetched = await work.place.fetch(visit, document, work.done)
     except FetchError as error:

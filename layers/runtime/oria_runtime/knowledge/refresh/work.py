@@ -9,7 +9,7 @@ from uuid import UUID
 
 from oria_runtime.db.pool import Connection, TenantDatabase
 from oria_runtime.knowledge.chunking import Draft, embedded_text
-from oria_runtime.knowledge.documents import Document, Version, find_document, record_aliases
+from oria_runtime.knowledge.documents import Document, Version, find_documents, record_aliases
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.embedding import Embedder, Models
 from oria_runtime.knowledge.refresh.lease import Claim, fenced
@@ -53,8 +53,8 @@ class Prepared:
 
 @dataclass
 class Work:
-    """One claimed refresh. `done` are the locations that were visited, by this worker or one before it; the visits of
-    `waiting`, too, which are written next."""
+    """One claimed refresh. `done` are the locations that were visited, by this worker or one before it; those of
+    `waiting`, too, which is written next. `known` are the documents of the visits that are taken."""
 
     database: TenantDatabase
     claim: Claim
@@ -62,6 +62,7 @@ class Work:
     models: Models
     done: set[str] = field(default_factory=set)
     embedders: dict[UUID, Embedder] = field(default_factory=dict)
+    known: Mapping[str, Document] = field(default_factory=dict)
     waiting: list[Prepared] = field(default_factory=list)
     waiting_since: float = 0.0
 
@@ -92,7 +93,7 @@ class Work:
     async def find(self, location: str) -> Document | None:
         """The document at a location, or behind it."""
         async with self.database.transaction() as connection:
-            return await find_document(connection, self.claim.key.source_id, location)
+            return (await find_documents(connection, self.claim.key.source_id, [location])).get(location)
 
     async def finish(
         self, connection: Connection, arrival: Arrival, document_id: UUID | None, location: str, links: Sequence[str]
