@@ -21,7 +21,8 @@ PYTHON_VERSION = (3, 13)
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
 PACKAGES = {"runtime": ROOT / "layers" / "runtime" / "oria_runtime", "assistants": ROOT / "graph"}
 PRUNED_FOLDERS = frozenset({"tests", "test", "__pycache__"})
-PRUNED_SUFFIXES = frozenset({".pyi", ".pyc"})
+# Sources of compiled modules among them: Cython's own and what it made of them.
+PRUNED_SUFFIXES = frozenset({".pyi", ".pyc", ".c", ".pyx", ".pxd", ".pxi"})
 # eld's larger database, 25 MB compiled; oria_runtime.tenancy.language detects with the default one.
 PRUNED_FILES = frozenset({"ngramsL60.py"})
 
@@ -50,7 +51,7 @@ def install(layer: str, target: Path) -> None:
 
 
 def prune(target: Path) -> None:
-    """Drop what no import needs: scripts, the packages' own tests, type stubs."""
+    """Drop what no import needs: scripts, the packages' own tests, type stubs, sources of compiled modules."""
     shutil.rmtree(target / "bin", ignore_errors=True)
     for path in sorted(target.rglob("*")):
         if path.is_dir() and path.name in PRUNED_FOLDERS:

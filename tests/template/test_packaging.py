@@ -36,6 +36,8 @@ LATE: Mapping[str, tuple[str, ...]] = {
         "langchain_anthropic",
         "langgraph.checkpoint.postgres.aio",
         "graph.oria.graph",
+        "graph.oria.agents.knowledge_base.agent",
+        "selectolax.lexbor",
     ),
     "memory": ("langgraph.store.postgres.aio", "langchain_openai", "graph.oria.memory"),
     "turn_failed": ("graph.registry",),
