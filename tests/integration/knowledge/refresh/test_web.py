@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.documents import make_pdf
 from tests.support.knowledge_refresh import World
 from tests.support.knowledge_site import Page, render, write_page
 
@@ -340,3 +341,33 @@ async def test_a_host_that_asks_for_time_again_and_again_counts_as_unreachable(w
     assert await world.go_on(source) == "completed"
     row = (await world.documents(source))["/leave"]
     assert (row["status"], row["reason"]) == ("unreachable", "retry_later")
+
+
+async def test_of_a_page_that_shrinks_every_chunk_that_is_gone_is_removed_in_the_same_refresh(world: World) -> None:
+    parts = [f"<h2>Part {number}</h2><p>{'Paragraph of part. ' * 30}Number {number}.</p>" for number in range(130)]
+    world.site.put("/", f"<h1>Rules</h1>{''.join(parts)}")
+    source = await world.add_source()
+    await world.refresh(source)
+    assert len((await world.dump(source))["chunks"]) > 100
+    world.site.put("/", f"<h1>Rules</h1>{parts[0]}")
+    await world.refresh(source)
+    dump = await world.dump(source)
+    assert len(dump["chunks"]) == len(dump["vectors"]) <= 2
+
+
+async def test_a_scan_is_reported_as_without_text_and_the_version_before_it_stays(world: World) -> None:
+    world.site.put("/", write_page("Index", "All files.", links={"Leave": "/leave.pdf"}))
+    world.site.put("/leave.pdf", make_pdf([LEAVE]), media_type="application/pdf")
+    source = await world.add_source()
+    await world.refresh(source)
+    before = await world.chunks(source, "/leave.pdf")
+    assert LEAVE in before[0]
+    world.site.put("/leave.pdf", make_pdf([None]), media_type="application/pdf")
+    await world.refresh(source)
+    row = (await world.documents(source))["/leave.pdf"]
+    assert (row["status"], row["reason"]) == ("empty", "no_text")
+    assert await world.chunks(source, "/leave.pdf") == before
+    world.site.put("/leave.pdf", make_pdf([None, SICKNESS]), media_type="application/pdf")
+    await world.refresh(source)
+    row = (await world.documents(source))["/leave.pdf"]
+    assert (row["status"], row["warnings"]) == ("indexed", [{"code": "pages_without_text", "pages": [1]}])
