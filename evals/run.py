@@ -8,12 +8,14 @@ import argparse
 import asyncio
 import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import get_args
 
 from pydantic import ValidationError
 
+from evals.knowledge import measure_handbook
+from evals.knowledge_cases import KNOWN
 from evals.report import UNAVAILABLE, Result, measure_accuracy, write_report
 from evals.sets import SETS, CaseSet
 from oria_runtime.errors import OriaError
@@ -27,7 +29,7 @@ OFFLINE = "offline"
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """What to run. Ends the program when the arguments do not make a profile, as a tenant's configuration would."""
     parser = argparse.ArgumentParser(prog="python -m evals.run", description=__doc__)
-    parser.add_argument("--set", choices=sorted(SETS), nargs="+", required=True, dest="sets")
+    parser.add_argument("--set", choices=sorted([*SETS, KNOWN]), nargs="+", required=True, dest="sets")
     parser.add_argument("--provider", choices=[OFFLINE, *get_args(Provider)], default=OFFLINE)
     parser.add_argument("--base-url", help="the address of a server, for the provider compatible")
     parser.add_argument("--model", help="the model behind the mini profile")
@@ -52,8 +54,11 @@ def main() -> int:
 
 
 def run_set(name: str, arguments: argparse.Namespace, environ: Mapping[str, str]) -> float:
-    """Print the report of one set; gives its accuracy."""
+    """Print the report of one set; gives its accuracy, the recall of the right page for `knowledge`."""
     models = build_models(ModelSettings.from_environ(environ), configure(arguments), environ=environ)
+    if name == KNOWN:
+        print(f"{name}, {arguments.provider}, {models.embedding_model}\n")
+        return asyncio.run(measure_handbook(models))
     started = time.monotonic()
     results = asyncio.run(answer_all(SETS[name], models, arguments.parallel))
     print(f"{name}, {arguments.provider}, {models.profiles['mini'].model}\n")
@@ -64,10 +69,18 @@ def run_set(name: str, arguments: argparse.Namespace, environ: Mapping[str, str]
 def open_provider(arguments: argparse.Namespace) -> AbstractContextManager[Mapping[str, str]]:
     """The environment that names the provider; the offline model runs as long as it is open."""
     if arguments.provider == OFFLINE:
-        from local.offline_model.server import run_offline_model
-
-        return run_offline_model()
+        return open_offline_model()
     return nullcontext(os.environ)
+
+
+@contextmanager
+def open_offline_model() -> Iterator[Mapping[str, str]]:
+    """The offline model, whose embeddings have their own name: thresholds are set by it."""
+    from local.cloud.configuration import OFFLINE_EMBEDDING_MODEL
+    from local.offline_model.server import run_offline_model
+
+    with run_offline_model() as environ:
+        yield {**environ, "EMBEDDING_MODEL": OFFLINE_EMBEDDING_MODEL}
 
 
 def configure(arguments: argparse.Namespace) -> TenantConfig:

@@ -9,6 +9,7 @@ from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, read_prompt_evidence, read_text_evidence
 from local.offline_model.filling import Filler
+from local.offline_model.lookups import Lookups
 from local.offline_model.phrases import Language, detect_language, read_asked_language
 from local.offline_model.replies import Speaker
 from local.offline_model.tools import ToolPicker
@@ -23,6 +24,7 @@ class OfflineBrain:
     def __init__(self) -> None:
         self._embedder = Embedder()
         self._chooser = Chooser(self._embedder)
+        self._lookups = Lookups(self._embedder)
         self._speaker = Speaker(self._embedder, self._chooser)
 
     def load(self) -> None:
@@ -64,7 +66,10 @@ class OfflineBrain:
         def fill(tool: Tool) -> dict[str, Any]:
             return dict(filler.fill(complete(tool)))
 
-        return ToolPicker(self._chooser, fill, lambda tool: filler.lacks(complete(tool))).pick(prompt, evidence)
+        def lacks(tool: Tool) -> bool:
+            return filler.lacks(complete(tool))
+
+        return ToolPicker(self._chooser, fill, lacks, self._lookups.asks).pick(prompt, evidence)
 
     def _decide(self, request: DecisionRequest) -> list[dict[str, Any]]:
         evidence = read_text_evidence(request.text)

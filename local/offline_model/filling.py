@@ -6,7 +6,6 @@ person's words, strings from what they asked, lists from the lists in the data. 
 optional and nullable ones only when something fits.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,54 +13,28 @@ from typing import Any
 import numpy as np
 
 from local.offline_model.choices import Chooser
+from local.offline_model.citing import Citer
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, list_strings
-from local.offline_model.names import (
-    CODES_FIELD,
-    FILE_FIELD,
-    ID_FIELD,
-    NAME_FIELD,
-    find_codes,
-    find_file,
-    find_id,
-    find_name,
-)
-from local.offline_model.phrases import (
-    ABOUT_MORE,
-    TEXTS,
-    Language,
-    asks_more,
-    find_duration_text,
-    find_durations,
-)
+from local.offline_model.names import CODES_FIELD, FILE_FIELD, ID_FIELD, find_codes
+from local.offline_model.phrases import ABOUT_MORE, Language, asks_more
+from local.offline_model.said import FITTING, SaidValues
 from local.offline_model.schema_fields import (
     Field,
     Schema,
-    bound,
     copy_value,
     describe_values,
-    drop_ids,
-    explain,
     humanize,
     is_record_list,
-    make_title,
     resolve,
     walk_lists,
 )
-from local.offline_model.sentences import unique
 from local.offline_model.statements import is_kept_list, revise
 from local.offline_model.values import NamedValues
 
-FITTING = 0.34
 LIST_FITTING = 0.3
 AFFIRMED = 0.75
 ITEMS = 3
-NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
-TITLE = re.compile(r"title|heading|headline|label|caption", re.IGNORECASE)
-LENGTH = re.compile(r"how long|duration", re.IGNORECASE)
-QUESTION = re.compile(r"question", re.IGNORECASE)
-# What the person has said is not asked of them.
-PERSONS = re.compile(r"user_|person_")
 
 
 class Filler:
@@ -82,9 +55,10 @@ class Filler:
     ) -> None:
         self._embedder = embedder
         self._named = NamedValues(embedder, evidence)
+        self._said = SaidValues(chooser, evidence, language, instructions)
+        self._citer = Citer(embedder, evidence, language)
         self._chooser = chooser
         self._evidence = evidence
-        self._language = language
         self._instructions = instructions
         self._eager = eager
 
@@ -96,8 +70,8 @@ class Filler:
         parts = [whole.inner(name, part) for name, part in schema["properties"].items()]
         lists = [part for part in parts if part.schema.get("type") == "array"]
         useless = bool(lists) and len(lists) == len(parts) and not any(self._fits_values(part) for part in lists)
-        unknown = any(ID_FIELD.search(part.name) and not self._find_id(part) for part in required)
-        unknown = unknown or any(FILE_FIELD.search(part.name) and not self._find_file() for part in required)
+        unknown = any(ID_FIELD.search(part.name) and not self._said.find_id(part) for part in required)
+        unknown = unknown or any(FILE_FIELD.search(part.name) and not self._said.find_file() for part in required)
         return useless or unknown or any(is_record_list(part) and not self._find_list(part) for part in required)
 
     def fill(self, schema: Schema) -> Any:
@@ -130,10 +104,10 @@ class Filler:
             case "boolean":
                 return self._affirms(field)
             case "integer" | "number":
-                return self._count(field, kind)
+                return self._said.count(field, kind)
             case "null":
                 return None
-        return self._write(field)
+        return self._said.write(field)
 
     def _fill_branch(self, field: Field, branches: Sequence[Schema]) -> Any:
         filled = [field.inner(field.name, {"description": field.schema.get("description", ""), **b}) for b in branches]
@@ -144,6 +118,9 @@ class Filler:
         return self._fill(branch)
 
     def _fill_object(self, field: Field) -> dict[str, Any]:
+        cited = self._citer.fill(field)
+        if cited is not None:
+            return cited
         properties = field.schema.get("properties", {})
         required = set(field.schema.get("required", ()))
         inner = {name: field.inner(name, schema, field.record) for name, schema in properties.items()}
@@ -180,53 +157,6 @@ class Filler:
             return asks_more(self._evidence.latest)
         return self._chooser.affirm(Evidence(self._evidence.request), field.hint) >= AFFIRMED
 
-    def _count(self, field: Field, kind: str) -> int | float:
-        number = self._find_number(field)
-        low = field.schema.get("minimum", field.schema.get("exclusiveMinimum", -1) + 1)
-        if number is None:
-            number = field.schema.get("default", low)
-        number = min(max(number / field.siblings, low), field.schema.get("maximum", number))
-        return int(number) if kind == "integer" else float(number)
-
-    def _find_number(self, field: Field) -> float | None:
-        """An amount of the time unit that the field names, else the only plain number."""
-        text = " ".join((*self._evidence.earlier, self._evidence.latest))
-        hint = field.hint.casefold()
-        amounts = [number for number, unit in find_durations(text) if unit in hint]
-        if amounts or find_durations(text):
-            return amounts[-1] if amounts else None
-        plain = NUMBER.findall(self._evidence.latest)
-        return float(plain[0]) if len(plain) == 1 else None
-
-    def _write(self, field: Field) -> str:
-        """A string: an identifier, a name, a question about the record, a title, or what was asked."""
-        if ID_FIELD.search(field.name):
-            return self._find_id(field)
-        if FILE_FIELD.search(field.name):
-            return self._find_file()
-        if NAME_FIELD.search(field.name) and (name := find_name(self._evidence.request)):
-            return bound(name, field.schema)
-        return self._phrase(field)
-
-    def _phrase(self, field: Field) -> str:
-        subject = " ".join(unique(list_strings(drop_ids(field.record))))
-        if QUESTION.search(field.hint) and not PERSONS.match(field.name):
-            topic = explain(subject, self._instructions) or self._evidence.request
-            if topic.endswith("?") and self._language == "en":
-                return bound(topic, field.schema)
-            return bound(TEXTS["ask"][self._language].format(topic=humanize(topic).strip(" .?")), field.schema)
-        if TITLE.search(field.name):
-            return bound(make_title(subject or self._evidence.request), field.schema)
-        if LENGTH.search(field.hint):
-            return find_duration_text(self._evidence.request)
-        return bound(subject or self._evidence.subject or field.name, field.schema)
-
-    def _find_file(self) -> str:
-        return find_file(" ".join((*self._evidence.earlier, self._evidence.latest)))
-
-    def _find_id(self, field: Field) -> str:
-        return find_id(field.name, self._evidence.results)
-
     def _fits(self, field: Field) -> bool:
         """Whether an optional field has something to hold."""
         if copy_value(field) is not None:
@@ -244,13 +174,13 @@ class Filler:
             return self._chooser.measure(latest, " ".join(map(str, field.schema["enum"])), 1) >= FITTING
         match field.schema.get("type"):
             case "integer" | "number":
-                return self._find_number(field) is not None
+                return self._said.find_number(field) is not None
             case "boolean":
                 return self._affirms(field)
             case "array" | "object":
                 return self._fits_values(field)
             case "string":
-                return self._fits_text(field)
+                return self._said.fits_text(field)
         return False
 
     def _fits_values(self, field: Field) -> bool:
@@ -259,15 +189,6 @@ class Filler:
             return bool(self._find_list(field) or self._named.find_values(field) or self._named.find_conditions(field))
         parts = field.schema.get("properties", {}).items()
         return any(bool(self._named.find_conditions(field.inner(name, schema))) for name, schema in parts)
-
-    def _fits_text(self, field: Field) -> bool:
-        if ID_FIELD.search(field.name):
-            return False
-        if NAME_FIELD.search(field.name):
-            return bool(find_name(self._evidence.request))
-        if LENGTH.search(field.hint):
-            return bool(find_duration_text(self._evidence.request))
-        return self._chooser.measure(self._evidence.latest, field.hint, 1) >= FITTING
 
     def _fill_array(self, field: Field) -> list[Any]:
         items = resolve(field.schema.get("items", {"type": "string"}), field.root)

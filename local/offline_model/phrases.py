@@ -65,6 +65,17 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         "fr": "Je n'ai rien trouvé à ce sujet.",
         "es": "No he encontrado nada sobre eso.",
     },
+    "missed": {
+        "en": "I found no answer to this in what I can look up. Who could know it, and what do you need it for?",
+        "fr": "Je n'ai pas trouvé de réponse dans ce que je peux consulter. Qui pourrait le savoir, et pour quoi en "
+        "avez-vous besoin ?",
+        "es": "No he encontrado respuesta en lo que puedo consultar. ¿Quién podría saberlo y para qué lo necesita?",
+    },
+    "unavailable": {
+        "en": "This could not be checked just now. What do you need it for?",
+        "fr": "Cela n'a pas pu être vérifié à l'instant. Pour quoi en avez-vous besoin ?",
+        "es": "Esto no se ha podido comprobar en este momento. ¿Para qué lo necesita?",
+    },
     "heard": {
         "en": "You wrote: “{text}”. This is the offline demonstration model: it repeats what it is given and knows "
         "nothing else.",

@@ -35,6 +35,8 @@ ACTS: Mapping[str, Sequence[str]] = {
 ACT_CLOSE = 0.5
 # Acts that are a prompt's whole purpose, not one case of its rules.
 UNDECLARED = frozenset(["summary", "play"])
+# By the status of a look-up.
+FAILURES: Mapping[str, str] = {"miss": "missed", "unavailable": "unavailable"}
 DECLARED = re.compile(r"\bThe [\w ]{1,20} is `([\w-]+)`")
 IDENTIFIER = re.compile(r"^(?:[0-9a-f]{8}-[0-9a-f-]{27}|(?:\S*_)?(?:ids?|codes?))$", re.IGNORECASE)
 ADDRESS = re.compile(r"\byou (?:are|help|talk|work|find|answer|write|support|advise)\b\s*", re.IGNORECASE)
@@ -55,7 +57,12 @@ class Speaker:
     def _compose(self, prompt: Prompt, evidence: Evidence, language: Language) -> str:
         results = list_tool_results(prompt)
         if results:
-            return self._report([result.text for result in results], evidence, language)
+            failed = find_failure(results[-1].text)
+            return (
+                TEXTS[failed][language]
+                if failed
+                else self._report([result.text for result in results], evidence, language)
+            )
         act = self._find_act(prompt.system_text)
         if act == "summary":
             return summarize(evidence)
@@ -104,6 +111,14 @@ class Speaker:
         if shown and self._embedder.closest([evidence.latest], list_lines(shown[-1])[:COMPARED]) >= ABOUT:
             return self._report(shown[-1:], evidence, language)
         return TEXTS["heard"][language].format(text=shorten(evidence.latest))
+
+
+def find_failure(result: str) -> str | None:
+    """Which text says that a result has nothing but the status of a look-up without success; None for any other."""
+    found = find_json(result)
+    if not isinstance(found, Mapping) or any(isinstance(value, Mapping | list) and value for value in found.values()):
+        return None
+    return FAILURES.get(str(found.get("status")))
 
 
 def find_purpose(instructions: str) -> str:

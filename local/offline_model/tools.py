@@ -12,6 +12,7 @@ from typing import Any
 
 from local.offline_model.choices import CLOSEST, Chooser
 from local.offline_model.evidence import Evidence, list_turn
+from local.offline_model.lookups import looks_up
 from local.offline_model.names import CODES_FIELD, ID_FIELD, find_codes, find_id
 from local.offline_model.phrases import ABOUT_MORE, asks_more
 from local.offline_model.sentences import list_words, split_sentences
@@ -21,6 +22,8 @@ from local.offline_model.wire.prompts import Prompt, Tool, ToolCall
 # The mean of the three closest clauses from which one tool is worth a call. The best of many is close by chance.
 USEFUL = 0.08
 USEFUL_EACH = 0.021
+# A question that is to be looked up goes to the tool for that, unless another one is as close as this.
+CLOSE = 0.4
 # Rules for answering without a call. Prompts are wrapped: a line may end within a sentence.
 WITHOUT_TOOL = re.compile(
     r"\b(?:no tool|without (?:the|a|any) (?:tool|new search)|answer from the conversation)\b", re.I
@@ -30,11 +33,13 @@ WRAPPED = re.compile(r"(?<![.!?:])\n(?![-*#\n])")
 
 @dataclass(frozen=True)
 class ToolPicker:
-    """Picks the call to make next. `fill` makes arguments for a tool's parameters, `lacks` says that it cannot."""
+    """Picks the call to make next. `fill` makes arguments for a tool's parameters, `lacks` says that it cannot, `asks`
+    whether a message asks for what a tool looks up (lookups.py)."""
 
     chooser: Chooser
     fill: Callable[[Tool], dict[str, Any]]
     lacks: Callable[[Tool], bool]
+    asks: Callable[[str], bool]
 
     def pick(self, prompt: Prompt, evidence: Evidence) -> ToolCall | None:
         """A call, or None to answer. Honours `tool_choice`: none, required, or a tool's name."""
@@ -52,14 +57,23 @@ class ToolPicker:
             candidates = [tool for tool in candidates if goes_on(tool, made, prompt, evidence)]
         if not candidates:
             return None
-        tool, score = self._find_best(candidates, prompt, evidence)
-        if not forced and (
-            score < USEFUL + USEFUL_EACH * len(prompt.tools) or self._is_answered(score, prompt, evidence)
-        ):
+        tool = self._choose(candidates, prompt, evidence, forced=forced)
+        if tool is None:
             return None
         arguments = self.fill(tool)
         repeated = any(call.name == tool.name and call.read_arguments() == arguments for call in made)
         return None if repeated else call_tool(tool.name, json.dumps(arguments, ensure_ascii=False))
+
+    def _choose(self, candidates: Sequence[Tool], prompt: Prompt, evidence: Evidence, *, forced: bool) -> Tool | None:
+        """The closest tool, when it is close enough or one is forced; a tool that looks things up is recognised by the
+        form of the question instead."""
+        lookups = [] if forced else [tool for tool in candidates if looks_up(tool.description)]
+        others = [tool for tool in candidates if tool not in lookups]
+        tool, score = self._find_best(others, prompt, evidence) if others else (None, 0.0)
+        if lookups and score < CLOSE and self.asks(evidence.request):
+            return lookups[0]
+        unfit = score < USEFUL + USEFUL_EACH * len(prompt.tools) or self._is_answered(score, prompt, evidence)
+        return tool if forced or not unfit else None
 
     def _is_answered(self, score: float, prompt: Prompt, evidence: Evidence) -> bool:
         """Whether the instructions' rules for calling no tool are closer, and there is a result to answer from."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from evals.cases import NAMES, Case, load_cases, load_gate_cases
+from evals.knowledge_cases import KNOWLEDGE_NAMES, load_knowledge_cases
 from graph.oria.agents import SPECIALISTS
 from graph.oria.language import name_language, pick_text
 from graph.oria.prompts import FOLDER, read_prompt, read_sections
@@ -26,6 +27,7 @@ def fold(text: str) -> str:
 
 def list_model_texts() -> Iterator[Path]:
     yield from FOLDER.parent.rglob("*.md")
+    yield from (ROOT / "local/sample_tenant/handbook").rglob("*.md")
     yield from (path for path in (ROOT / "local/offline_model").rglob("*") if path.suffix in {".py", ".md", ".json"})
 
 
@@ -52,13 +54,20 @@ def word_sets(model_texts: list[str]) -> list[frozenset[str]]:
     return [frozenset(sentence.split()) for sentence in sentences]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def list_asked(name: str) -> list[Case]:
+    """The cases of a set; questions to the knowledge as messages."""
+    if name not in KNOWLEDGE_NAMES:
+        return load_cases(name)
+    return [Case(case.id, case.language, case.question, name) for case in load_knowledge_cases(name)]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *KNOWLEDGE_NAMES])
 def test_no_evaluated_message_is_written_into_a_prompt_or_the_offline_model(
     name: str, model_texts: list[str], word_sets: list[frozenset[str]]
 ) -> None:
     folded = [f" {fold(text)} " for text in model_texts]
-    copied = [case.id for case in load_cases(name) if any(f" {fold(case.message)} " in text for text in folded)]
-    copied += [case.id for case in load_cases(name) if is_near_copy(case, word_sets)]
+    copied = [case.id for case in list_asked(name) if any(f" {fold(case.message)} " in text for text in folded)]
+    copied += [case.id for case in list_asked(name) if is_near_copy(case, word_sets)]
     assert copied == []
 
 
@@ -84,7 +93,7 @@ def test_every_agent_has_its_messages_in_three_languages() -> None:
 
 
 def test_no_message_is_in_two_sets() -> None:
-    messages = [case.message for name in NAMES for case in load_cases(name)]
+    messages = [case.message for name in [*NAMES, *KNOWLEDGE_NAMES] for case in list_asked(name)]
     assert [message for message, count in Counter(messages).items() if count > 1] == []
 
 
