@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
+from oria_runtime.sandbox import Sandbox
 from oria_runtime.turns.cancellation import cancel_turn
 from oria_runtime.turns.models import EventType, TurnStatus
 from tests.integration.cases.test_direct_entry import OVER_MCP
 from tests.support.engine import USER
-from tests.support.knowledge import add_knowledge
+from tests.support.knowledge import add_knowledge, add_source, serve_site, write_page
 from tests.support.oria_engine import CAREER_CHAT, SUPERVISOR, OriaEngine
 from tests.support.oria_wire import assert_whole_history
 from tests.support.scripted_model import call, choose, give, hang, say
@@ -195,3 +196,20 @@ async def test_a_handover_after_a_pause_goes_on_in_another_worker(asking: OriaEn
     request = asking.script.seen(label=KNOWLEDGE)[0].text
     assert "In Spain" in request
     assert_whole_pairs((await asking.state())["messages"])
+
+
+@pytest.mark.parametrize("allowed", ["", "true"])
+async def test_pages_on_this_machine_are_read_only_where_the_deployment_says_so(
+    asking: OriaEngine, allowed: str
+) -> None:
+    """The setting reaches the pages through the request context; nothing in the graph reads an environment."""
+    async with serve_site({"/": write_page("Intranet", "<p>Welcome.</p>")}) as site:
+        await add_source(asking.database, f"{site.url}/", name="Intranet")
+        await asking.say(QUESTION)
+        event = await asking.next_stage("knowledge")
+        environ = {"DATABASE_URL": asking.urls.app, "KNOWLEDGE_LOOPBACK": allowed}
+        sandbox = Sandbox(environ, registry=asking.registry, publisher=asking.bus)
+        asking.sandboxes.append(sandbox)
+        # The passage answers in either case.
+        assert await asking.stage(event, sandbox) == {"result": "end"}
+        assert site.asked == (["/"] if allowed else [])
