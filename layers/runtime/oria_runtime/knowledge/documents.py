@@ -261,13 +261,19 @@ async def write_vectors(connection: Connection, index_id: UUID, embedded: Mappin
     vectors = [(chunk, vector) for chunk, vector in embedded.items() if vector is not None]
     refused = [chunk for chunk, vector in embedded.items() if vector is None]
     if refused:
-        await connection.execute(DELETE_VECTORS_SQL, (index_id, refused))
+        await delete_vectors(connection, index_id, refused)
         await connection.execute(INSERT_REFUSALS_SQL, (index_id, refused))
     if vectors:
         await connection.execute(DELETE_REFUSALS_SQL, (index_id, [chunk for chunk, _ in vectors]))
     for rows in _in_statements(vectors):
         chunks, texts = zip(*rows, strict=True)
         await connection.execute(INSERT_VECTORS_SQL, (index_id, list(chunks), list(texts)))
+
+
+async def delete_vectors(connection: Connection, index_id: UUID, chunks: Sequence[UUID]) -> None:
+    """Forget what an index knows of chunks: they are to be embedded again."""
+    await connection.execute(DELETE_VECTORS_SQL, (index_id, list(chunks)))
+    await connection.execute(DELETE_REFUSALS_SQL, (index_id, list(chunks)))
 
 
 async def record_aliases(

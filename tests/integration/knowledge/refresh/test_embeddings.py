@@ -16,7 +16,7 @@ from oria_runtime.knowledge.refresh.messages import RefreshMessage
 from oria_runtime.knowledge.refresh.run import refresh_source
 from oria_runtime.turns.invocation import Invocation
 from tests.support.knowledge_refresh import World, read_input
-from tests.support.knowledge_site import write_page
+from tests.support.knowledge_site import render, write_page
 from tests.support.model_steps import Seen, embed_with, fail
 
 REFUSED = "forbidden words"
@@ -144,6 +144,28 @@ async def test_another_model_is_built_beside_the_old_one_and_switched_to_when_co
     (retired,) = await world.query("select id from knowledge_indexes where status = 'retired'")
     assert await build(world, retired["id"]) == "dropped"
     assert {row["model"] for row in (await world.dump(source))["vectors"]} == {"other"}
+
+
+async def test_a_new_model_that_is_away_does_not_keep_the_active_index_from_being_fresh(world: World) -> None:
+    open_pages(world)
+    source = await world.add_source()
+    await world.refresh(source)
+    world.set_environ(EMBEDDING_MODEL="other")
+    await world.refresh(source)
+    index = await find_building(world)
+    put_parts(world, "First words.")
+    await world.refresh(source)
+    world.script.on(where=lambda seen: seen.body.get("model") == "other").reply(fail(401))
+    world.site.put("/1", render("<h2>Part</h2><p>Second words.</p>", title="Retitled"))
+    assert await world.refresh(source) == "completed"
+    dump = await world.dump(source)
+    known = {row["chunk_id"] for row in dump["vectors"] if row["model"] == "small"}
+    assert known == {row["id"] for row in dump["chunks"]}
+    world.script.reset()
+    assert await build(world, index) == "switched"
+    dump = await world.dump(source)
+    vectors = {row["chunk_id"]: row["embedding"] for row in dump["vectors"] if row["model"] == "other"}
+    assert vectors == {row["chunk_id"]: row["embedding"] for row in dump["vectors"] if row["model"] == "small"}
 
 
 async def test_an_index_version_begun_for_a_model_that_is_configured_no_longer_is_retired(world: World) -> None:

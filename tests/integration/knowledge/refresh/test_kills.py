@@ -34,7 +34,7 @@ left join knowledge_vectors v on v.chunk_id = c.id
 group by d.id
 """
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if os.environ.get("SOAK") else 120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if os.environ.get("SOAK") else 240)]
 
 
 def put_version(world: World, page: int, version: int, parts: int) -> None:

@@ -4,7 +4,7 @@ Versions wait for each other, so that a call of the embedding model is worth its
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -15,17 +15,20 @@ from oria_runtime.knowledge.content.reading import read_content
 from oria_runtime.knowledge.documents import (
     Chunk,
     Version,
+    delete_vectors,
     derive_document_id,
     read_chunk_ids,
     read_embedded,
     swap_document,
 )
 from oria_runtime.knowledge.fetching.policy import Fetched
-from oria_runtime.knowledge.indexes import read_indexes
+from oria_runtime.knowledge.indexes import Index, read_indexes
 from oria_runtime.knowledge.refresh.embedding import Embedder
 from oria_runtime.knowledge.refresh.errors import IndexSwitchedError
 from oria_runtime.knowledge.refresh.failing import settle_failure
 from oria_runtime.knowledge.refresh.work import Arrival, Prepared, Work
+from oria_runtime.models.errors import ModelError
+from oria_runtime.observability import describe, logger
 
 # A language is told by that much of a text.
 LANGUAGE_CHARACTERS = 20_000
@@ -36,10 +39,11 @@ SAME_DOCUMENT = 0.5
 @dataclass(frozen=True)
 class Embedded:
     """What the models made of a version: for each index the new vectors, None for a refused chunk; and the chunks that
-    were refused before."""
+    were refused before. `left` are those that an index version that is being built is to embed later."""
 
     vectors: Mapping[UUID, Mapping[UUID, str | None]]
     refused: frozenset[UUID]
+    left: Mapping[UUID, Sequence[UUID]]
 
     @property
     def made(self) -> list[str | None]:
@@ -70,7 +74,9 @@ async def prepare_version(work: Work, arrival: Arrival) -> None:
         return
     version = await asyncio.to_thread(build_version, work.claim.key.source_id, location, fetched, content, drafts)
     stored = await work.find(location)
-    work.wait_for(Prepared(arrival, version, drafts, stored if stored and stored.location == location else None))
+    # Without its body: a few dozen may wait, of 20 MB each.
+    read = replace(arrival, fetched=replace(fetched, body=b""))
+    work.wait_for(Prepared(read, version, drafts, stored if stored and stored.location == location else None))
 
 
 async def flush(work: Work) -> None:
@@ -152,21 +158,40 @@ async def embed_versions(work: Work, waiting: Sequence[Prepared]) -> list[Embedd
     async with work.database.transaction() as connection:
         indexes = await read_indexes(connection)
         known = {index.id: await read_embedded(connection, index, kept) for index in indexes}
-    made: dict[UUID, dict[UUID, str | None]] = {}
-    for index in indexes:
-        texts = {own: text for each in waiting for own, text in each.texts().items() if own not in known[index.id]}
-        embedder = work.embedders.setdefault(index.id, Embedder(work.models, index.address))
-        made[index.id] = dict(zip(texts, await embedder.embed(list(texts.values())), strict=True))
+    texts = {own: text for each in waiting for own, text in each.texts().items()}
+    made = {index.id: await embed_texts(work, index, texts, known[index.id]) for index in indexes}
     return [select_embedded(each, made, known) for each in waiting]
 
 
+async def embed_texts(
+    work: Work, index: Index, texts: Mapping[UUID, str], known: Container[UUID]
+) -> dict[UUID, str | None] | None:
+    """Vectors of one index for the chunks that are not known there. None where the index is still being built and its
+    model is away: the active one must not wait for it. Raises ModelError for the active one."""
+    if index.id in work.away:
+        return None
+    wanted = {own: text for own, text in texts.items() if own not in known}
+    embedder = work.embedders.setdefault(index.id, Embedder(work.models, index.address))
+    try:
+        return dict(zip(wanted, await embedder.embed(list(wanted.values())), strict=True))
+    except ModelError as error:
+        if index.status == "active":
+            raise
+        logger.warning("index version left behind", extra={"index_id": str(index.id), **describe(error)})
+        work.away.add(index.id)
+        return None
+
+
 def select_embedded(
-    prepared: Prepared, made: Mapping[UUID, Mapping[UUID, str | None]], known: Mapping[UUID, Mapping[UUID, bool]]
+    prepared: Prepared, made: Mapping[UUID, Mapping[UUID, str | None] | None], known: Mapping[UUID, Mapping[UUID, bool]]
 ) -> Embedded:
     """One version's part of what the models made, and of what was known before."""
     ids = [chunk.id for chunk in prepared.version.chunks]
-    vectors = {index: {own: new[own] for own in ids if own in new} for index, new in made.items()}
-    return Embedded(vectors, frozenset(own for had in known.values() for own in ids if had.get(own)))
+    return Embedded(
+        {index: {own: (new or {})[own] for own in ids if own in (new or {})} for index, new in made.items()},
+        frozenset(own for had in known.values() for own in ids if had.get(own)),
+        {index: [own for own in ids if own not in known[index]] for index, new in made.items() if new is None},
+    )
 
 
 def describe_version(prepared: Prepared, embedded: Embedded) -> tuple[Version, dict[str, int]]:
@@ -193,5 +218,8 @@ async def write_version(work: Work, prepared: Prepared, embedded: Embedded) -> N
             raise IndexSwitchedError("vectors are missing for an index")
         vectors = {index_id: made for index_id, made in embedded.vectors.items() if index_id in indexes}
         document_id = await swap_document(connection, work.claim.key, version, vectors)
+        for index_id, chunks in embedded.left.items():
+            # What is known of them there may be of another title.
+            await delete_vectors(connection, index_id, chunks)
         async with connection.pipeline():
             await work.finish(connection, prepared.arrival, document_id, version.location, version.links)

@@ -54,7 +54,8 @@ class Prepared:
 @dataclass
 class Work:
     """One claimed refresh. `done` are the locations that were visited, by this worker or one before it; those of
-    `waiting`, too, which is written next. `known` are the documents of the visits that are taken."""
+    `waiting`, too, which is written next. `known` are the documents of the visits that are taken. `away` are
+    indexes whose model did not answer: it is not asked again in this invocation."""
 
     database: TenantDatabase
     claim: Claim
@@ -62,6 +63,7 @@ class Work:
     models: Models
     done: set[str] = field(default_factory=set)
     embedders: dict[UUID, Embedder] = field(default_factory=dict)
+    away: set[UUID] = field(default_factory=set)
     known: Mapping[str, Document] = field(default_factory=dict)
     waiting: list[Prepared] = field(default_factory=list)
     waiting_since: float = 0.0
