@@ -11,10 +11,10 @@ TESTS = Path(__file__).resolve().parents[1]
 DOCUMENT = TESTS.parent / "docs" / "cases.md"
 ROW = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \| (.*?) ?\|$", re.MULTILINE)
 REFERENCE = re.compile(r"`([\w/]+\.py)::(\w+)`")
-# The rows of the first parts of the product: state, interrupts, tools, HTTP, and the owner check.
+# The rows of the parts that there are: state, interrupts, tools, HTTP, knowledge, and the owner check.
 EXPECTED = [
     1, 2, 3, 4, 6, 7, 8, 10, 11, 13, 14, 16, 18, 20, 21, 22, 24, 26, 27, 28, 29, 30, 32, 33, 35, 36, 37, 39,
-    40, 41, 42, 43, 44, 45, 47, 48, 74, 81,
+    40, 41, 42, 43, 44, 45, 47, 48, 69, 70, 71, 73, 74, 76, 78, 80, 81,
 ]  # fmt: skip
 
 rows = ROW.findall(DOCUMENT.read_text(encoding="utf-8"))
