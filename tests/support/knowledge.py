@@ -25,6 +25,9 @@ values (%s, %s, %s, %s, %s, %s, %s, 'en')
 """
 
 
+TYPES = {"pdf": "application/pdf", "md": "text/markdown", "txt": "text/plain"}
+
+
 async def add_source(
     database: TenantDatabase,
     location: str | None = None,
@@ -93,8 +96,7 @@ class Site:
         page = self.pages.get(path, 404)
         if isinstance(page, int):
             return HttpReply(page, b"", "text/html")
-        kind = "application/pdf" if path.endswith(".pdf") else "text/html; charset=utf-8"
-        return HttpReply(200, page.encode(), kind)
+        return HttpReply(200, page.encode(), TYPES.get(path.rpartition(".")[2], "text/html; charset=utf-8"))
 
 
 def write_page(title: str, body: str) -> str:

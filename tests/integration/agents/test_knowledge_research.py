@@ -619,3 +619,12 @@ async def test_orders_in_pages_and_passages_are_data_and_move_nothing(
         assert not {"talent_finder_tool", TRANSFER} & set(seen.tools) or seen.label == CAREER_CHAT
     assert {name for _, name, _ in stop.activities()} == {TRANSFER, SEARCH, READ, "compare_evidence"}
     assert MARK not in repr(stop.values)
+
+
+@pytest.mark.parametrize("path", ["/guide.md", "/guide.txt"])
+async def test_written_pages_are_read_too(career_chat: Conversation, script: Script, web: Site, path: str) -> None:
+    web.pages["/"] = write_page("Intranet", "<p>Welcome.</p>" + write_links({path: "the guide"}))
+    web.pages[path] = f"# Guide\n\n{FACT}\n"
+    research(script, call(SEARCH), read_linked(path), synthesis=cite(FACT))
+    stop = await career_chat.say(QUESTION)
+    assert [source["url"] for source in stop.outcome["sources"]] == [f"{web.url}{path}"]
