@@ -6,9 +6,9 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from oria_runtime.db.pool import Connection
-from oria_runtime.knowledge.documents import bury_overdue, delete_forgotten, miss_unlisted
 from oria_runtime.knowledge.refresh.lease import Claim
 from oria_runtime.knowledge.refresh.limits import GONE_PER_TRANSACTION, JITTER
+from oria_runtime.knowledge.refresh.outcomes import bury_overdue, delete_forgotten, miss_unlisted
 from oria_runtime.knowledge.refresh.visits import delete_visits
 from oria_runtime.knowledge.refresh.work import Work
 from oria_runtime.observability import count

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from oria_runtime.knowledge.documents import Status, fail_document, miss_document
+from oria_runtime.knowledge.documents import Status
 from oria_runtime.knowledge.refresh.errors import RefreshFailedError
+from oria_runtime.knowledge.refresh.outcomes import fail_document, miss_document
 from oria_runtime.knowledge.refresh.visits import Visit, finish_visits
 from oria_runtime.knowledge.refresh.work import Work
 

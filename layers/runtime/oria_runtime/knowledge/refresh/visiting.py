@@ -5,15 +5,12 @@ visit or not begun it.
 """
 
 from oria_runtime.documents.errors import ExtractionError
-from oria_runtime.knowledge.documents import (
-    Document,
-    Status,
-    confirm_document,
-)
+from oria_runtime.knowledge.documents import Document, Status
 from oria_runtime.knowledge.errors import FetchError
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.failing import settle_failure, settle_missing
 from oria_runtime.knowledge.refresh.limits import VISIT_ATTEMPTS, VISIT_WAITS
+from oria_runtime.knowledge.refresh.outcomes import confirm_document
 from oria_runtime.knowledge.refresh.versions import flush, prepare_version
 from oria_runtime.knowledge.refresh.visits import Visit, postpone
 from oria_runtime.knowledge.refresh.work import Arrival, Work
