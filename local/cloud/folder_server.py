@@ -36,6 +36,11 @@ class FolderServer:
         routes = [Route("/", self._answer_index), Route("/{name:path}", self._answer_document)]
         self._app = Starlette(routes=routes)
 
+    @property
+    def documents_sent(self) -> int:
+        """How often a document was sent, or confirmed as unchanged."""
+        return sum(count for (path, status), count in self.answers.items() if path != "/" and status in (200, 304))
+
     async def start(self) -> None:
         await self._server.start(self)
 

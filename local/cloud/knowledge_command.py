@@ -115,7 +115,8 @@ async def register_folder(
         say(f"source {disabled} is disabled: its folder was served at the same address")
     source = await admin.register(name, f"{server.url}/", count + ENTRY_DOCUMENTS)
     say(f"source {name}, served at {server.url}")
-    progress = Progress(count)
+    before = server.documents_sent
+    progress = Progress(count, lambda: server.documents_sent - before)
     try:
         refreshed = await admin.refresh(source, progress.show)
     finally:

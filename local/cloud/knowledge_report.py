@@ -3,13 +3,12 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 # What a refresh counts of documents; its other counts are of chunks.
 READ = ("new", "changed", "unchanged")
-FAILED = ("empty", "refused", "unreachable")
 BAR = 24
 # A log is not filled by a long refresh.
 LINE_SECONDS = 5.0
@@ -46,9 +45,13 @@ REASONS = {
 
 @dataclass
 class Progress:
-    """A refresh of `total` documents on a terminal: one line that changes. Elsewhere: a line now and then."""
+    """A refresh of `total` documents on a terminal: one line that changes. Elsewhere: a line now and then.
+
+    `count_fetched` says how many were fetched: they are indexed some at a time, later.
+    """
 
     total: int
+    count_fetched: Callable[[], int]
     stream: TextIO = field(default_factory=lambda: sys.stdout)
     _last: str = ""
     _printed_at: float = 0.0
@@ -72,11 +75,10 @@ class Progress:
             self.stream.flush()
 
     def _write(self, counts: Mapping[str, int]) -> str:
-        read, failed = (sum(counts.get(name, 0) for name in names) for names in (READ, FAILED))
         if not counts:
             return "waiting for a worker"
-        done = min(read + failed, self.total)
-        bar = "#" * (BAR * done // self.total) if self.total else ""
+        done = min(max(sum(counts.get(name, 0) for name in READ), self.count_fetched()), self.total)
+        bar = "#" * (BAR * done // self.total)
         passages = f", {counts['embedded']} passages embedded" if counts.get("embedded") else ""
         return f"[{bar:.<{BAR}}] {done} of {self.total} documents{passages}"
 

@@ -156,6 +156,6 @@ async def test_a_disabled_source_answers_nothing_and_one_that_never_answered_is_
     assert not list_urls(talk)
 
     source = await company.admin.register("intranet", f"http://127.0.0.1:{find_free_port()}/", 10)
-    refreshed = await company.admin.refresh(source, Progress(1, io.StringIO()).show)
+    refreshed = await company.admin.refresh(source, Progress(1, int, io.StringIO()).show)
     assert (refreshed["last_refresh"]["status"], refreshed["documents"]) == ("failed", {"unreachable": 1})
     assert_unavailable(await company.ask("How many days of annual leave do I have?"))

@@ -23,17 +23,20 @@ def source(status: str = "completed", error: dict[str, str] | None = None, **cou
 
 def test_a_terminal_shows_one_line_that_grows_and_goes_away() -> None:
     terminal = Terminal()
-    progress = Progress(4, terminal)
+    fetched = iter((1, 3, 4))
+    progress = Progress(4, lambda: next(fetched), terminal)
     progress.show({}, 0.4)
-    progress.show({"new": 1, "embedded": 7}, 1.2)
-    progress.show({"new": 2, "refused": 1, "unchanged": 1, "embedded": 9}, 2.6)
+    progress.show({"empty": 1}, 1.2)
+    progress.show({"empty": 1, "new": 2, "embedded": 7}, 1.8)
+    progress.show({"empty": 1, "new": 2, "refused": 1, "unchanged": 1, "embedded": 9}, 2.6)
     progress.end()
 
     assert "\n" not in terminal.getvalue()
     assert [text.rstrip("\x1b[K") for text in terminal.getvalue().split("\r")] == [
         "",
         "waiting for a worker  0 s",
-        "[######..................] 1 of 4 documents, 7 passages embedded  1 s",
+        "[######..................] 1 of 4 documents  1 s",
+        "[##################......] 3 of 4 documents, 7 passages embedded  2 s",
         "[########################] 4 of 4 documents, 9 passages embedded  3 s",
         "",
     ]
@@ -41,7 +44,7 @@ def test_a_terminal_shows_one_line_that_grows_and_goes_away() -> None:
 
 def test_a_log_gets_a_line_now_and_then() -> None:
     log = io.StringIO()
-    progress = Progress(400, log)
+    progress = Progress(400, int, log)
     for done in range(400):
         progress.show({"new": done}, done / 10)
     progress.end()
