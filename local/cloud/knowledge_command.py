@@ -63,7 +63,7 @@ def parse_arguments(arguments: Sequence[str]) -> Order:
     parser.add_argument("--name", default=None, help="the source's name (the folder's name and that of the one above)")
     parser.add_argument("--once", action="store_true", help="return after the refresh instead of serving on")
     parsed = parser.parse_args(arguments)
-    folder = parsed.folder.resolve()
+    folder = parsed.folder.expanduser().resolve()
     name = parsed.name or "/".join(folder.parts[-2:]).lstrip("/")
     return Order(folder, parsed.port, parsed.data, parsed.tenant, name, parsed.once)
 
