@@ -233,7 +233,10 @@ async def test_a_page_is_read_by_its_id_in_sections_and_pieces_and_fetched_once(
     assert unknown["status"] == "unknown_section"
     assert [link["path"] for link in whole["links"]] == ["deep", ""]
     assert web.asked == ["/", "/remote"]
-    assert unknown["web_budget"] == {"pages_left": policy.KNOWLEDGE_PAGES - 2, "reads_left": policy.KNOWLEDGE_READS - 4}
+    # Calls of one batch run side by side: whichever ended last knows of all.
+    budgets = [each["web_budget"] for each in (whole, rest, section, unknown)]
+    assert {budget["pages_left"] for budget in budgets} == {policy.KNOWLEDGE_PAGES - 2}
+    assert min(budget["reads_left"] for budget in budgets) == policy.KNOWLEDGE_READS - 4
     assert stop.outcome["sources"] == [
         {"title": "Remote work", "url": f"{web.url}/remote#abroad"},
         {"title": "Remote work", "url": f"{web.url}/remote"},
@@ -570,7 +573,7 @@ async def test_requests_are_bounded(
     statuses = [result["status"] for result in list_results(script)[1:]]
     assert sorted(statuses) == ["no_page_budget", "read", "read", "read", "read"]
     assert len(site.asked) == policy.KNOWLEDGE_PAGES == 8
-    assert list_results(script)[-1]["web_budget"]["pages_left"] == 0
+    assert min(result["web_budget"]["pages_left"] for result in list_results(script)) == 0
     assert status_of(stop) == "miss"
 
 
