@@ -8,7 +8,9 @@ share of the unrelated questions for which nothing was found.
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import Final
 
 from evals.handbook_index import index_handbook, name_page, open_database
@@ -45,10 +47,12 @@ async def measure_handbook(models: Models) -> float:
         empty = list(chunks.values()).count(0)
         print(f"{len(pages)} pages ({empty} without text), {sum(chunks.values())} chunks, ", end="")
         print(f"indexed in {time.monotonic() - started:.1f} s\n")
-        retrieved = {
-            name: await retrieve_all(database, models, load_knowledge_cases(name))
-            for name in (KNOWN, HELD_OUT, UNRELATED)
-        }
+        # Each search prints its metric, as on Lambda.
+        with redirect_stdout(StringIO()):
+            retrieved = {
+                name: await retrieve_all(database, models, load_knowledge_cases(name))
+                for name in (KNOWN, HELD_OUT, UNRELATED)
+            }
     print("\n".join(write_retrieval_report(retrieved)))
     return measure_recall([*retrieved[KNOWN], *retrieved[HELD_OUT]], SHOWN)
 

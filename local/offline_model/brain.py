@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from local.offline_model.asking import QuestionSpace
 from local.offline_model.choices import Chooser
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence, read_prompt_evidence, read_text_evidence
@@ -24,6 +25,7 @@ class OfflineBrain:
     def __init__(self) -> None:
         self._embedder = Embedder()
         self._chooser = Chooser(self._embedder)
+        self._space = QuestionSpace(self._embedder)
         self._lookups = Lookups(self._embedder)
         self._speaker = Speaker(self._embedder, self._chooser)
 
@@ -40,8 +42,8 @@ class OfflineBrain:
         return await asyncio.to_thread(self._decide, request)
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Vectors of 512 numbers."""
-        vectors = await asyncio.to_thread(self._embedder.embed, texts)
+        """Vectors of 512 numbers and length one, questions nearer to what answers them."""
+        vectors = await asyncio.to_thread(self._space.embed, texts)
         return [[float(number) for number in vector] for vector in vectors]
 
     def _answer(self, prompt: Prompt) -> Answer:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from local.offline_model.asking import QuestionSpace
 from local.offline_model.citing import Citer, pick_status
 from local.offline_model.embedder import Embedder
 from local.offline_model.evidence import Evidence
@@ -36,6 +37,24 @@ def build_field(*ids: str) -> Field:
         },
     }
     return Field("", schema, schema)
+
+
+@pytest.mark.parametrize(
+    ("question", "other"),
+    [
+        ("Who repairs bicycles?", "When is lunch served?"),
+        ("Qui répare les vélos ?", "Quand sert-on le déjeuner ?"),
+        ("¿Quién repara bicicletas?", "¿Cuándo se sirve el almuerzo?"),
+    ],
+)
+def test_questions_about_different_things_are_farther_apart_and_other_texts_as_they_were(
+    embedder: Embedder, question: str, other: str
+) -> None:
+    texts = [question, other, "Bicycles are repaired in the workshop.", "One line.\nWhat for?"]
+    plain, spaced = embedder.embed(texts), QuestionSpace(embedder).embed(texts)
+    assert spaced[0] @ spaced[1] < plain[0] @ plain[1] - 0.1
+    assert spaced[2:] == pytest.approx(plain[2:], abs=1e-6)
+    assert spaced[0] @ spaced[0] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
