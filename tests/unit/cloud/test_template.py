@@ -56,7 +56,12 @@ def test_rules_schedules_and_routes_are_found(application: Application) -> None:
     assert gate.pattern["detail"] == {"stage": ["gate"]}
     assert gate.targets[0].event_age == 60
     assert gate.targets[0].dead_letter == "arn:aws:sqs:::BusDeadLetterQueue"
-    assert [schedule.expression for schedule in application.schedules] == ["rate(1 minute)"]
+    schedules = {schedule.owner: schedule.expression for schedule in application.schedules}
+    assert schedules == {"SweepFunction": "rate(1 minute)", "RefreshDueFunction": "rate(5 minutes)"}
+    [queue] = application.queue_sources
+    assert queue.function_arn == application.functions["RefreshSourceFunction"].arn
+    assert (queue.batch_size, queue.partial_failures) == (1, True)
+    assert 2 <= queue.concurrency <= 10
     streaming = {(route.method, route.resource) for route in application.api.routes if route.streaming}
     assert ("GET", "/v1/turns/{id}/events") in streaming
 
