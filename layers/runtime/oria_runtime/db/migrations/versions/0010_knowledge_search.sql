@@ -141,15 +141,11 @@ begin
             from found join asked on found.config = asked.config and found.search @@ asked.query
             group by found.id, found.document_id
             having sum(asked.share) >= threshold
-        ), ordered as materialized (
-            select * from scored order by score desc, id
         )
-        select ordered.id, ordered.coverage
-        from ordered
-        where exists (
-            select from knowledge_documents as document
-            where document.id = ordered.document_id and document.tenant_id = tenant
-                and document.source_id = any (shown) and document.status <> 'gone')
+        select scored.id, scored.coverage
+        from scored join knowledge_documents as document on document.id = scored.document_id
+        where document.tenant_id = tenant and document.source_id = any (shown) and document.status <> 'gone'
+        order by scored.score desc, scored.id
         limit max_rows;
 end $$;
 
@@ -178,6 +174,7 @@ declare
     many boolean := (
         select count(*) > few from (select from knowledge_vectors where index_id = asked_index limit few + 1) as counted);
     nearest uuid[];
+    depth int;
 begin
     if public.l2_norm(asked) = 0 then
         return;
@@ -192,32 +189,35 @@ begin
                 and document.source_id = any (shown) and document.status <> 'gone'
             order by vector.embedding operator(public.<=>) asked
             limit max_rows);
-        if cardinality(nearest) = max_rows then
-            return query
-                with measured as materialized (
-                    select vector.chunk_id, vector.embedding operator(public.<=>) asked as distance
-                    from knowledge_vectors as vector
-                    where vector.index_id = asked_index and vector.chunk_id = any (nearest)
-                )
-                select measured.chunk_id, (1 - measured.distance)::real from measured
-                where measured.distance <> 'NaN' order by measured.distance, measured.chunk_id;
-            return;
-        end if;
     end if;
+    -- The nearest are looked up first; all are, where most of the nearest are hidden. The order is asked for again after each
+    -- join: without it the planner is free to lose it, and does so once it has statistics.
+    foreach depth in array array[4 * max_rows, null] loop
+        exit when cardinality(nearest) = max_rows;
+        nearest := array(
+            with measured as materialized (
+                select vector.chunk_id, vector.embedding operator(public.<=>) asked as distance
+                from knowledge_vectors as vector
+                where vector.index_id = asked_index and vector.tenant_id = tenant
+            ), ordered as materialized (
+                select * from measured where distance <> 'NaN' order by distance, chunk_id limit depth
+            )
+            select ordered.chunk_id
+            from ordered
+            join knowledge_chunks as chunk on chunk.id = ordered.chunk_id
+            join knowledge_documents as document on document.id = chunk.document_id
+            where document.source_id = any (shown) and document.status <> 'gone'
+            order by ordered.distance, ordered.chunk_id
+            limit max_rows);
+    end loop;
     return query
         with measured as materialized (
             select vector.chunk_id, vector.embedding operator(public.<=>) asked as distance
             from knowledge_vectors as vector
-            where vector.index_id = asked_index and vector.tenant_id = tenant
-        ), ordered as materialized (
-            select * from measured where distance <> 'NaN' order by distance, chunk_id
+            where vector.index_id = asked_index and vector.chunk_id = any (nearest)
         )
-        select ordered.chunk_id, (1 - ordered.distance)::real
-        from ordered
-        where exists (
-            select from knowledge_chunks as chunk join knowledge_documents as document on document.id = chunk.document_id
-            where chunk.id = ordered.chunk_id and document.source_id = any (shown) and document.status <> 'gone')
-        limit max_rows;
+        select measured.chunk_id, (1 - measured.distance)::real from measured
+        where measured.distance <> 'NaN' order by measured.distance, measured.chunk_id;
 end $$;
 
 do $$
