@@ -42,8 +42,8 @@ knowledge: $(VENV)/.ready ## make a folder known to the running cloud (FOLDER=th
 build: .venv-sam/.ready ## cross-build functions and layers for Lambda with SAM (needs a Python 3.13)
 	@$(PY) -m local.packaging build
 
-bench: $(VENV)/.ready ## print latency, throughput, queries, bytes and cold starts
-	@$(PY) -m local.bench
+bench: $(VENV)/.bench ## print latency, throughput, queries, bytes and cold starts (ARGS="--only refresh")
+	@$(PY) -m local.bench $(ARGS)
 
 soak: $(VENV)/.ready ## the long tests: a thousand turns under faults, ten thousand odd requests, fifty killed refreshes
 	@SOAK=1 SCHEMATHESIS_EXAMPLES=10000 $(PY) -m pytest -s --timeout 7200 tests/e2e/test_soak.py tests/integration/http/test_openapi.py tests/integration/knowledge/refresh/test_kills.py $(ARGS)
@@ -59,6 +59,11 @@ $(VENV)/.ready: requirements/dev.txt
 	@echo "installing into $(VENV) with $(PYTHON) (about a minute, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.ready
+	@echo "installing what is measured beside it into $(VENV) (once)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
 
 .venv-sam/.ready: requirements/sam.txt | $(VENV)/.ready

@@ -22,6 +22,7 @@ MEASUREMENTS = {
     "cold": ("local.bench.cold_start", "from spawn to first response, function by function"),
     "load": ("local.bench.load", "a hundred conversations at once"),
     "search": ("local.bench.search", "each search of a catalogue of 100,000 trainings and 50,000 people, import speed"),
+    "refresh": ("local.bench.knowledge_refresh", "a refresh of knowledge beside LangChain's indexing API"),
     "start": ("local.bench.startup", "make run until ready"),
 }
 

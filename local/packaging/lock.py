@@ -31,7 +31,7 @@ def lock(*, upgrade: bool = False) -> None:
 def list_sources() -> list[Path]:
     """The `.in` files, each after those that it refers to."""
     layers = [DEPENDENCIES / f"{layer}.in" for layer in LAYERS_BELOW]
-    return [*layers, ROOT / "requirements" / "dev.in", ROOT / "requirements" / "sam.in"]
+    return [*layers, *(ROOT / "requirements" / f"{name}.in" for name in ("dev", "sam", "bench"))]
 
 
 def install_uv(folder: Path) -> Path:
