@@ -18,6 +18,7 @@ PASSAGE_CHARACTERS: Final = 2_400
 QUERY_CHARACTERS: Final = 1_000  # a question; more of a message would blur its meaning
 # Of the 45 s that the Knowledge Base has (DESIGN §2.2); a search by text alone is the fallback.
 QUERY_EMBEDDING_SECONDS: Final = 6.0
+QUERY_DAYS: Final = 90  # of metrics, a season to compare with
 
 # Sources of a tenant. A page is listed whole for an administrator, and each web source may be read by a research.
 SOURCES: Final = 100

@@ -6,11 +6,16 @@ from datetime import date, datetime
 from uuid import UUID
 
 from oria_runtime.db.pool import Connection
+from oria_runtime.knowledge.limits import QUERY_DAYS
 
-WRITE_QUERY_SQL = """
+# What is older than an administrator can ask for goes with the next search: the tenant's rows alone, by their index.
+WRITE_QUERY_SQL = f"""
+with old as (
+    delete from knowledge_queries where at < now() - interval '{QUERY_DAYS} days'
+)
 insert into knowledge_queries (tenant_id, milliseconds, by_text, by_vector, passages, source_ids)
 values (current_setting('app.tenant')::uuid, %s, %s, %s, %s, %s)
-"""
+"""  # noqa: S608 - constants only
 READ_DAYS_SQL = """
 select (at at time zone 'UTC')::date as day, count(*) as queries, count(*) filter (where passages = 0) as empty,
     count(*) filter (where by_vector is null) as text_only,

@@ -23,6 +23,7 @@ from oria_runtime.http.routes.parameters import DocumentName, SourceId
 from oria_runtime.http.routing import CallerRoute
 from oria_runtime.http.services import Administrator
 from oria_runtime.knowledge import overview, sources
+from oria_runtime.knowledge.limits import QUERY_DAYS
 
 router = APIRouter(prefix="/knowledge", tags=["knowledge"], route_class=CallerRoute)
 
@@ -31,7 +32,7 @@ Status = Annotated[
     Literal["indexed", "empty", "refused", "unreachable", "gone"] | None, Query(description="Only documents like that.")
 ]
 After = Annotated[UUID | None, Query(description="`next_cursor` of the page before this one.")]
-Days = Annotated[int, Query(ge=1, le=90, description="Today and the days before it.")]
+Days = Annotated[int, Query(ge=1, le=QUERY_DAYS, description="Today and the days before it.")]
 # As for documents of conversations: the body is no model, or FastAPI would read it as JSON.
 BODY: Final[dict[str, Any]] = {
     "requestBody": {
