@@ -25,6 +25,8 @@ on conflict do nothing returning id, model, address, status
 """
 MOVE_INDEX_SQL = "update knowledge_indexes set address = %s where id = %s and address <> %s"
 RETIRE_INDEX_SQL = "update knowledge_indexes set status = 'retired' where id = %s"
+# It may have become the active one while this statement waited for the switch: then it stays.
+RETIRE_BUILDING_SQL = f"{RETIRE_INDEX_SQL} and status = 'building'"
 ACTIVATE_INDEX_SQL = (
     "update knowledge_indexes set status = 'active', lease = null, lease_expires_at = null where id = %s"
 )
@@ -64,7 +66,8 @@ async def prepare_indexes(connection: Connection, model: str, address: Mapping[s
         if index.model == model:
             await connection.execute(MOVE_INDEX_SQL, (Jsonb(address), index.id, Jsonb(address)))
         elif index.status == "building":
-            await connection.execute(RETIRE_INDEX_SQL, (index.id,))
+            await connection.execute(RETIRE_BUILDING_SQL, (index.id,))
+    indexes = await read_indexes(connection)
     if not any(index.model == model for index in indexes):
         status = "building" if any(index.status == "active" for index in indexes) else "active"
         await connection.execute(INSERT_INDEX_SQL, (model, Jsonb(address), status))

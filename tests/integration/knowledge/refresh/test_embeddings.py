@@ -3,14 +3,21 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
 import boto3
 import pytest
 
-from oria_runtime.knowledge.indexes import find_active, read_indexes
+from oria_runtime.knowledge.indexes import (
+    Index,
+    find_active,
+    lock_indexes,
+    prepare_indexes,
+    read_indexes,
+    switch_index,
+)
 from oria_runtime.knowledge.refresh.due import enqueue_due
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
 from oria_runtime.knowledge.refresh.run import refresh_source
@@ -166,6 +173,53 @@ async def test_a_new_model_that_is_away_does_not_keep_the_active_index_from_bein
     dump = await world.dump(source)
     vectors = {row["chunk_id"]: row["embedding"] for row in dump["vectors"] if row["model"] == "other"}
     assert vectors == {row["chunk_id"]: row["embedding"] for row in dump["vectors"] if row["model"] == "small"}
+
+
+async def test_a_model_that_was_away_is_asked_again_when_its_index_has_become_the_active_one(world: World) -> None:
+    open_pages(world)
+    source = await world.add_source()
+    await world.refresh(source)
+    world.set_environ(EMBEDDING_MODEL="other")
+    await world.refresh(source)
+    index = await find_building(world)
+    open_pages(world, 5)
+    put_parts(world, "New words.")
+    world.site.put("/2", write_page("Page /2", *["A long page of its own. " * 40] * 90))
+    arrived, answer = asyncio.Event(), asyncio.Event()
+    # Page 2 fills a call of the model, which fails; then the version becomes complete and active.
+    world.site.hold("/4", arrived, answer)
+    world.script.on(where=lambda seen: seen.body.get("model") == "other").reply(fail(401))
+    refreshing = asyncio.create_task(world.refresh(source))
+    await asyncio.wait_for(arrived.wait(), 20)
+    world.script.reset()
+    assert await build(world, index) == "switched"
+    answer.set()
+    assert await refreshing == "completed"
+    dump = await world.dump(source)
+    assert {row["chunk_id"] for row in dump["vectors"] if row["model"] == "other"} == {
+        row["id"] for row in dump["chunks"]
+    }
+
+
+async def test_an_index_that_becomes_active_while_it_is_to_be_retired_stays(world: World) -> None:
+    open_pages(world)
+    source = await world.add_source()
+    await world.refresh(source)
+    (old,) = await world.query("select id, address from knowledge_indexes")
+    world.set_environ(EMBEDDING_MODEL="other")
+    await world.refresh(source)
+    index = await find_building(world)
+    async with world.database.transaction() as switching:
+        await lock_indexes(switching)
+        await switch_index(switching, old["id"], index)
+        preparing = asyncio.create_task(prepare(world, "small", old["address"]))
+        await asyncio.sleep(0.2)
+    assert {index.model: index.status for index in await preparing} == {"other": "active", "small": "building"}
+
+
+async def prepare(world: World, model: str, address: Any) -> Sequence[Index]:
+    async with world.database.transaction() as connection:
+        return await prepare_indexes(connection, model, address)
 
 
 async def test_an_index_version_begun_for_a_model_that_is_configured_no_longer_is_retired(world: World) -> None:

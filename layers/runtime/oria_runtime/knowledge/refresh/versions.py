@@ -112,11 +112,14 @@ async def choose_location(work: Work, fetched: Fetched, content: Content, drafts
     if canonical not in work.done:
         return canonical
     await flush(work)
-    document_id = derive_document_id(work.claim.key.source_id, canonical)
+    # It may have been a redirect to its document.
+    document = await work.find(canonical)
+    if document is None:
+        return fetched.location
     async with work.database.transaction() as connection:
-        stored = await read_chunk_ids(connection, document_id)
-    same = stored.intersection(identify(document_id, drafts))
-    return canonical if drafts and len(same) >= SAME_DOCUMENT * len(drafts) else fetched.location
+        stored = await read_chunk_ids(connection, document.id)
+    same = stored.intersection(identify(document.id, drafts))
+    return document.location if drafts and len(same) >= SAME_DOCUMENT * len(drafts) else fetched.location
 
 
 async def settle_spelling(work: Work, arrival: Arrival, canonical: str) -> None:
@@ -168,7 +171,7 @@ async def embed_texts(
 ) -> dict[UUID, str | None] | None:
     """Vectors of one index for the chunks that are not known there. None where the index is still being built and its
     model is away: the active one must not wait for it. Raises ModelError for the active one."""
-    if index.id in work.away:
+    if index.id in work.away and index.status != "active":
         return None
     wanted = {own: text for own, text in texts.items() if own not in known}
     embedder = work.embedders.setdefault(index.id, Embedder(work.models, index.address))
@@ -213,8 +216,10 @@ async def write_version(work: Work, prepared: Prepared, embedded: Embedded) -> N
     are other indexes than those that were embedded for."""
     version, added = describe_version(prepared, embedded)
     async with work.write(added) as connection:
-        indexes = {index.id for index in await read_indexes(connection, lock=True)}
-        if not indexes <= embedded.vectors.keys():
+        statuses = {index.id: index.status for index in await read_indexes(connection, lock=True)}
+        indexes = statuses.keys()
+        # What is left behind is built later; nobody builds an active index.
+        if not indexes <= embedded.vectors.keys() or any(statuses.get(left) == "active" for left in embedded.left):
             raise IndexSwitchedError("vectors are missing for an index")
         vectors = {index_id: made for index_id, made in embedded.vectors.items() if index_id in indexes}
         document_id = await swap_document(connection, work.claim.key, version, vectors)
