@@ -166,6 +166,26 @@ async def test_a_canonical_link_names_the_document_unless_the_page_there_is_anot
     assert world.site.asked()["/leave"] == 0
 
 
+async def test_a_canonical_link_to_a_redirect_that_was_visited_names_the_document_behind_it(world: World) -> None:
+    world.site.put("/", write_page("Handbook", "Start here.", links={"Leave": "/leave", "Print": "/leave?print=1"}))
+    world.site.redirect("/leave", "/leave/")
+    world.site.put("/leave/", write_page("Leave", LEAVE))
+    world.site.put("/leave?print=1", write_page("Leave", LEAVE, head='<link rel="canonical" href="/leave">'))
+    source = await world.add_source()
+    for _ in range(2):
+        await world.refresh(source)
+        assert set(await world.documents(source)) == {"/", "/leave/"}
+
+
+async def test_a_page_that_was_not_asked_for_has_not_used_up_its_waits(world: World) -> None:
+    open_handbook(world)
+    source = await world.add_source()
+    world.site.fail("/leave", 429, retry_after="120")
+    assert await world.refresh(source) == "continued"
+    rows = await world.query("select location, waits from knowledge_visits where not done")
+    assert {row["location"].removeprefix(world.site.url): row["waits"] for row in rows} == {"/leave": 1, "/travel": 0}
+
+
 async def test_a_page_that_moves_leaves_no_second_document(world: World) -> None:
     open_handbook(world)
     source = await world.add_source()
@@ -337,8 +357,8 @@ async def test_a_host_that_asks_for_time_again_and_again_counts_as_unreachable(w
     world.site.fail("/leave", 503, retry_after="600")
     source = await world.add_source()
     assert await world.refresh(source) == "continued"
-    await world.query("update knowledge_visits set not_before = now(), waits = 5 where not done")
-    assert await world.go_on(source) == "completed"
+    await world.query("update knowledge_visits set not_before = now(), waits = 5 where location like '%/leave'")
+    assert await world.go_on(source) == "continued", "the others of the host wait"
     row = (await world.documents(source))["/leave"]
     assert (row["status"], row["reason"]) == ("unreachable", "retry_later")
 

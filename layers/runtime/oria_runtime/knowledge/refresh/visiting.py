@@ -91,9 +91,11 @@ async def settle_alias(work: Work, arrival: Arrival) -> None:
 
 async def settle_fetch_error(work: Work, visit: Visit, error: FetchError) -> None:
     """What it means that a location could not be had. Raises RefreshFailedError when it is the source's entry."""
-    if error.reason == "retry_later" and error.retry_at is not None and visit.waits < VISIT_WAITS:
+    # Without a status the host was not even asked: it had said so of another location.
+    asked = error.status is not None
+    if error.reason == "retry_later" and error.retry_at is not None and (visit.waits < VISIT_WAITS or not asked):
         async with work.write() as connection:
-            await postpone(connection, work.claim.key.refresh_id, visit.location, error.retry_at)
+            await postpone(connection, work.claim.key.refresh_id, visit.location, error.retry_at, asked=asked)
     elif error.reason == "gone":
         await settle_missing(work, visit)
     else:

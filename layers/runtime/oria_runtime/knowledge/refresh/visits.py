@@ -43,7 +43,7 @@ on conflict (refresh_id, location) do update set done = true
 # The whole host asked for time, not one of its pages.
 POSTPONE_SQL = """
 update knowledge_visits set not_before = greatest(not_before, %(until)s), attempts = greatest(0, attempts - 1),
-    waits = waits + case when location = %(location)s then 1 else 0 end
+    waits = waits + case when location = %(location)s and %(asked)s then 1 else 0 end
 where refresh_id = %(refresh)s and not done and (location = %(location)s or starts_with(location, %(origin)s))
 """
 DELETE_VISITS_SQL = "delete from knowledge_visits where refresh_id = %s"
@@ -110,14 +110,17 @@ async def finish_visits(connection: Connection, refresh_id: UUID, locations: Seq
     await connection.execute(FINISH_VISITS_SQL, arguments)
 
 
-async def postpone(connection: Connection, refresh_id: UUID, location: str, until: datetime) -> None:
-    """Visit this location, and all others of its host, not before that time."""
+async def postpone(
+    connection: Connection, refresh_id: UUID, location: str, until: datetime, *, asked: bool = True
+) -> None:
+    """Visit this location, and all others of its host, not before that time. `asked`: the host said so of this one."""
     parts = urlsplit(location)
     arguments = {
         "refresh": refresh_id,
         "location": location,
         "origin": f"{parts.scheme}://{parts.netloc}/",
         "until": until,
+        "asked": asked,
     }
     await connection.execute(POSTPONE_SQL, arguments)
 
