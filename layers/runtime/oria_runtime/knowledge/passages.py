@@ -78,14 +78,24 @@ def build_passages(
     known = {chunk.id: chunk for chunk in chunks}
     runs: list[Run] = []
     for chunk, score in [(known[key], score) for key, score in scores.items() if key in known]:
-        run = next((run for run in runs if run.admits(chunk, characters)), None)
-        if run is not None:
-            run.chunks[chunk.ordinal] = chunk
+        touching = [run for run in runs if run.admits(chunk, characters)]
+        if touching:
+            touching[0].chunks[chunk.ordinal] = chunk
+            join_runs(touching, runs, characters)
         elif len(runs) < limit and count_of(runs, chunk.document_id) < of_document:
             runs.append(Run(chunk, score, {chunk.ordinal: chunk}))
     for run in runs:
         surround(run, runs, chunks, characters)
     return [describe(run) for run in runs]
+
+
+def join_runs(touching: Sequence[Run], runs: list[Run], characters: int) -> None:
+    """Make one run of the two that a chunk between them has brought together; the better one stays."""
+    first = touching[0]
+    for other in touching[1:]:
+        if first.length + other.length <= characters:
+            first.chunks |= other.chunks
+            runs.remove(other)
 
 
 def count_of(runs: Sequence[Run], document_id: UUID) -> int:

@@ -65,6 +65,12 @@ async def test_neighbours_are_one_passage_in_reading_order(library: Library) -> 
     assert "Part 3\n\nAfter all." in passage.text
 
 
+async def test_a_chunk_between_two_passages_makes_them_one(library: Library) -> None:
+    await library.add("doc", "First.", "Second.", "Third.", angles=[1, 5, 2])
+    [passage] = await library.find("nothing of that", 0)
+    assert (passage.anchor, passage.text) == ("part-0", "First.\n\nPart 1\n\nSecond.\n\nPart 2\n\nThird.")
+
+
 async def test_a_passage_is_bounded_and_a_document_has_few(library: Library) -> None:
     texts = [f"Claim number {number}. " + "word " * 200 for number in range(12)]
     await library.add("long", *texts, angles=[float(number) for number in range(12)])
