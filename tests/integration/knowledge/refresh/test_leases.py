@@ -12,6 +12,7 @@ import pytest
 
 from oria_runtime.knowledge.refresh.consuming import consume
 from oria_runtime.knowledge.refresh.due import enqueue_due
+from oria_runtime.knowledge.refresh.limits import RENEW_SECONDS
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
 from oria_runtime.turns.invocation import Invocation
 from tests.support.events import load_event
@@ -91,6 +92,7 @@ async def test_a_waiting_refresh_of_a_disabled_source_is_closed_by_its_message(w
     await world.query("update knowledge_sources set status = 'disabled'")
     assert await world.go_on(source) == "stopped"
     assert (await world.last(source))["status"] == "failed"
+    assert await world.query("select * from knowledge_visits") == []
 
 
 async def test_the_next_refresh_is_at_the_cadence_with_a_tenth_of_jitter(world: World) -> None:
@@ -117,6 +119,36 @@ async def test_a_request_during_a_refresh_makes_another_one_due(world: World) ->
     assert await world.go_on(source) == "completed"
     assert (await world.last(source))["trigger"] == "manual"
     assert await world.go_on(source) == "not_claimed"
+
+
+async def test_a_request_during_a_refresh_is_met_by_a_message_at_its_end(world: World, queue: "Queue") -> None:
+    open_pages(world)
+    source = await world.add_source()
+    working, answer = await start_and_hold(world, source, "/2")
+    await world.query("update knowledge_sources set requested = true")
+    answer.set()
+    assert await working == "completed"
+    (record,) = queue.receive()
+    assert RefreshMessage.from_body(record["body"]) == world.message(source)
+    assert await enqueue_due(world.sandbox) == 0, "it is queued already"
+    assert await world.go_on(source) == "completed"
+    assert await world.query("select 1 from knowledge_sources where queued_until is not null") == []
+
+
+async def test_documents_that_take_long_keep_the_lease_though_nothing_is_written_yet(world: World) -> None:
+    open_pages(world)
+    source = await world.add_source()
+    working, answer = await start_and_hold(world, source, "/2")
+    await world.query("update knowledge_sources set lease_expires_at = now() + interval '1 second'")
+    arrived, last = asyncio.Event(), asyncio.Event()
+    world.site.hold("/3", arrived, last)
+    await asyncio.sleep(RENEW_SECONDS)
+    answer.set()
+    await asyncio.wait_for(arrived.wait(), 20)
+    (row,) = await world.query("select lease_expires_at > now() + interval '60 seconds' as kept from knowledge_sources")
+    assert row["kept"]
+    last.set()
+    assert await working == "completed"
 
 
 async def test_a_location_that_kills_its_workers_is_given_up_and_the_others_are_not(world: World) -> None:

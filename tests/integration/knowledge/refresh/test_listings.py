@@ -39,6 +39,21 @@ async def test_a_sitemap_of_sitemaps_plain_and_gzipped_lists_the_documents(world
     assert world.site.asked()["/one"] == 1
 
 
+async def test_a_listing_that_takes_longer_than_an_invocation_fails_the_refresh_and_is_not_begun_for_ever(
+    world: World,
+) -> None:
+    parts = [f"/{number}.xml" for number in range(9)]
+    index = write_sitemap(world.site, *parts, root="sitemapindex", entry="sitemap")
+    world.site.put("/map.xml", index, media_type="text/xml")
+    for part in parts:
+        world.site.put(part, write_sitemap(world.site, "/one"), media_type="text/xml")
+    source = await world.add_source("/map.xml", kind="sitemap", depth=0)
+    world.site.delay = 0.1
+    # HANDOVER_SECONDS and the invocation's margin leave half a second.
+    assert await world.refresh(source, seconds=32.0) == "failed"
+    assert (await world.last(source))["error"]["reason"] == "timeout"
+
+
 async def test_nothing_is_missing_after_a_part_of_the_sitemaps_could_not_be_read(world: World) -> None:
     site = world.site
     site.put(

@@ -357,7 +357,7 @@ async def test_a_host_that_asks_for_time_again_and_again_counts_as_unreachable(w
     world.site.fail("/leave", 503, retry_after="600")
     source = await world.add_source()
     assert await world.refresh(source) == "continued"
-    await world.query("update knowledge_visits set not_before = now(), waits = 5 where location like '%/leave'")
+    await world.query("update knowledge_visits set not_before = now(), waits = 5 where location like '%%/leave'")
     assert await world.go_on(source) == "continued", "the others of the host wait"
     row = (await world.documents(source))["/leave"]
     assert (row["status"], row["reason"]) == ("unreachable", "retry_later")

@@ -29,14 +29,19 @@ async def crawl(work: Work, model: str, address: Mapping[str, Any], invocation: 
         await prepare_indexes(connection, model, address)
         work.done |= await read_done(connection, work.claim.key.refresh_id)
     if not work.claim.seeded:
-        await seed(work)
+        await seed(work, invocation)
     return await visit_all(work, invocation)
 
 
-async def seed(work: Work) -> None:
-    """Make the first visits of what the source lists."""
+async def seed(work: Work, invocation: Invocation) -> None:
+    """Make the first visits of what the source lists. A listing is read in one invocation or not at all: one that does
+    not end in time would be begun again and again."""
     claim = work.claim
-    listing = await work.place.list(work.renew)
+    try:
+        async with asyncio.timeout(invocation.remaining() - HANDOVER_SECONDS):
+            listing = await work.place.list(work.renew)
+    except TimeoutError as error:
+        raise RefreshFailedError("timeout", "It takes too long to read what the source lists.") from error
     async with work.write() as connection:
         await add_visits(connection, claim.key.refresh_id, listing.entries, depth=0, most=claim.max_documents)
         await connection.execute(MARK_SEEDED_SQL, (listing.partial, claim.key.refresh_id))
@@ -72,6 +77,7 @@ async def visit_some(work: Work, visits: list[Visit], invocation: Invocation) ->
     for number, visit in enumerate(visits):
         if visit.location in work.done:
             continue
+        await work.keep()
         if invocation.remaining() < HANDOVER_SECONDS:
             await flush(work)
             async with work.write() as connection:
@@ -84,5 +90,6 @@ async def visit_some(work: Work, visits: list[Visit], invocation: Invocation) ->
                     await flush(work)
         except TimeoutError:
             return False
+    await work.keep()
     await flush(work)
     return True

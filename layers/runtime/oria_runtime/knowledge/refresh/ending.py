@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from oria_runtime.db.pool import Connection
 from oria_runtime.knowledge.refresh.lease import Claim
-from oria_runtime.knowledge.refresh.limits import GONE_PER_TRANSACTION, JITTER
+from oria_runtime.knowledge.refresh.limits import GONE_PER_TRANSACTION, JITTER, QUEUED_SECONDS
 from oria_runtime.knowledge.refresh.outcomes import bury_overdue, delete_forgotten, miss_unlisted
 from oria_runtime.knowledge.refresh.visits import delete_visits
 from oria_runtime.knowledge.refresh.work import Work
@@ -17,12 +17,14 @@ END_REFRESH_SQL = """
 update knowledge_refreshes set status = %(status)s, error = %(error)s, partial = %(partial)s, finished_at = now()
 where id = %(refresh)s
 """
-# A refresh that was asked for while this one ran is due at once.
-END_LEASE_SQL = """
-update knowledge_sources set lease = null, lease_expires_at = null, queued_until = null,
+# A refresh that was asked for while this one ran is due at once, and its message is sent next.
+END_LEASE_SQL = f"""
+update knowledge_sources set lease = null, lease_expires_at = null,
+    queued_until = case when requested then now() + interval '{QUEUED_SECONDS} seconds' end,
     next_refresh_at = case when requested then now() else now() + make_interval(secs => %(seconds)s) end
 where id = %(source)s and lease = %(token)s
-"""
+returning requested
+"""  # noqa: S608 - constants only
 
 
 async def complete_refresh(work: Work, rng: random.Random) -> None:
@@ -58,7 +60,7 @@ async def fail_refresh(work: Work, rng: random.Random, reason: str, detail: str)
 async def end_refresh(
     connection: Connection, claim: Claim, rng: random.Random, status: str, error: dict[str, Any] | None
 ) -> None:
-    """Close the refresh, forget its visits, and give the lease back."""
+    """Close the refresh, forget its visits, give the lease back, and note whether another one was asked for."""
     arguments = {
         "status": status,
         "error": None if error is None else Jsonb(error),
@@ -70,7 +72,8 @@ async def end_refresh(
     }
     await delete_visits(connection, claim.key.refresh_id)
     await connection.execute(END_REFRESH_SQL, arguments)
-    await connection.execute(END_LEASE_SQL, arguments)
+    row = await (await connection.execute(END_LEASE_SQL, arguments)).fetchone()
+    claim.requested = row is not None and row["requested"]
 
 
 def report(claim: Claim, status: str) -> None:

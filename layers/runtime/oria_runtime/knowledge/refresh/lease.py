@@ -55,18 +55,24 @@ where id = %(source)s and lease = %(token)s
 """
 # Only when nobody works on it: a worker that does stops by itself.
 STOP_DISABLED_SQL = """
-update knowledge_refreshes r set status = 'failed', finished_at = now(), error = %(error)s
-from knowledge_sources s
-where s.id = %(source)s and s.status <> 'active' and r.source_id = s.id and r.status = 'running'
-    and (s.lease = %(token)s or coalesce(s.lease_expires_at, '-infinity') < now())
-returning r.id
+with stopped as (
+    update knowledge_refreshes r set status = 'failed', finished_at = now(), error = %(error)s
+    from knowledge_sources s
+    where s.id = %(source)s and s.status <> 'active' and r.source_id = s.id and r.status = 'running'
+        and (s.lease = %(token)s or coalesce(s.lease_expires_at, '-infinity') < now())
+    returning r.id
+), forgotten as (
+    delete from knowledge_visits where refresh_id in (select id from stopped)
+)
+select id from stopped
 """
 DISABLED = {"reason": "disabled", "detail": "The source was disabled while it was refreshed."}
 
 
 @dataclass
 class Claim:
-    """A refresh that this worker runs. `counts` are what is committed of it; `overdue` ones are to be given up."""
+    """A refresh that this worker runs. `counts` are what is committed of it; `overdue` ones are to be given up.
+    `requested`: it has ended, and another one was asked for meanwhile."""
 
     tenant: Tenant
     token: UUID
@@ -83,6 +89,7 @@ class Claim:
     partial: bool
     overdue: bool
     counts: dict[str, int] = field(default_factory=dict)
+    requested: bool = False
 
 
 async def claim_source(database: TenantDatabase, source_id: UUID) -> Claim | None:

@@ -2,6 +2,8 @@
 
 # A worker that dies keeps its source that long; a document, the longest step between two renewals, takes less.
 LEASE_SECONDS = 120
+# Between two documents the lease is renewed when nothing was written for so long: new versions wait to be embedded.
+RENEW_SECONDS = 1.0
 # Fetching and reading one document, and embedding what waits: a backstop, each of them has a limit of its own.
 VISIT_SECONDS = 90.0
 # New versions wait that long for others, to be embedded together.

@@ -57,7 +57,7 @@ async def refresh_source(
     if claim is None:
         return "stopped" if await stop_disabled(database, message.source_id) else "not_claimed"
     try:
-        return await run_claimed(sandbox, claim, invocation, rng, policy)
+        result = await run_claimed(sandbox, claim, invocation, rng, policy)
     except LeaseLostError:
         stopped = await stop_disabled(database, message.source_id, claim.token)
         await release(database, claim, queued_for=None)
@@ -65,6 +65,9 @@ async def refresh_source(
     except BaseException:
         await release_quietly(sandbox, claim)
         raise
+    if claim.requested:
+        await send_follow_up(sandbox, claim, 0.0)
+    return result
 
 
 async def run_claimed(
@@ -112,6 +115,11 @@ async def open_place(sandbox: "Sandbox", claim: Claim, policy: FetchPolicy | Non
 async def hand_over(sandbox: "Sandbox", claim: Claim, delay: float) -> None:
     """Give the lease back and send the message that goes on, after `delay` seconds."""
     await release(sandbox.database(claim.tenant.id), claim, queued_for=delay)
+    await send_follow_up(sandbox, claim, delay)
+
+
+async def send_follow_up(sandbox: "Sandbox", claim: Claim, delay: float) -> None:
+    """A message for the source, which is marked as queued."""
     message = RefreshMessage(claim.tenant.id, claim.key.source_id)
     queue = RefreshQueue(sandbox.settings.refresh_queue_url)
     try:

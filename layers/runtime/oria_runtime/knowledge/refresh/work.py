@@ -13,7 +13,7 @@ from oria_runtime.knowledge.documents import Document, Version, find_documents, 
 from oria_runtime.knowledge.fetching.policy import Fetched
 from oria_runtime.knowledge.refresh.embedding import Embedder, Models
 from oria_runtime.knowledge.refresh.lease import Claim, fenced
-from oria_runtime.knowledge.refresh.limits import TEXTS_PER_CALL, WAITING_SECONDS
+from oria_runtime.knowledge.refresh.limits import RENEW_SECONDS, TEXTS_PER_CALL, WAITING_SECONDS
 from oria_runtime.knowledge.refresh.places import Place
 from oria_runtime.knowledge.refresh.visits import Visit, add_visits, finish_visits
 
@@ -67,6 +67,7 @@ class Work:
     known: Mapping[str, Document] = field(default_factory=dict)
     waiting: list[Prepared] = field(default_factory=list)
     waiting_since: float = 0.0
+    renewed_at: float = 0.0
 
     def wait_for(self, prepared: Prepared) -> None:
         """Have a version embedded and written with others."""
@@ -85,12 +86,18 @@ class Work:
 
     def write(self, added: Mapping[str, int] | None = None) -> AbstractAsyncContextManager[Connection]:
         """A transaction under the lease; `added` are counts of the refresh that are written with it."""
+        self.renewed_at = time.monotonic()
         return fenced(self.database, self.claim, added)
 
     async def renew(self) -> None:
         """Keep the lease. Raises LeaseLostError."""
         async with self.write():
             pass
+
+    async def keep(self) -> None:
+        """Renew the lease unless that was just done: a document may take most of its time. Raises LeaseLostError."""
+        if time.monotonic() - self.renewed_at > RENEW_SECONDS:
+            await self.renew()
 
     async def find(self, location: str) -> Document | None:
         """The document at a location, or behind it."""
