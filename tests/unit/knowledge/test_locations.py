@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oria_runtime.knowledge.locations import LocationError, Scope, default_scope, is_public, normalize
+from oria_runtime.knowledge.refresh.run import choose_policy
 
 ONE = "https://example.com/hr/leave%20rules?b=2&a=1"
 SPELLINGS = [
@@ -34,6 +35,8 @@ OTHERS = {
     "https://example.com/%e4%bd%a0": "https://example.com/%E4%BD%A0",
     "http://0x7f.0.0.1:8080/": "http://127.0.0.1:8080/",
     "http://[0:0:0:0:0:0:0:1]/": "http://[::1]/",
+    "http://①②⑦.0.0.1/": "http://127.0.0.1/",
+    "http://１２７。０。０。１/": "http://127.0.0.1/",
     "http://example.com:80/": "http://example.com/",
     "http://example.com:443/": "http://example.com:443/",
 }
@@ -164,3 +167,10 @@ def test_loopback_is_let_through_only_where_it_is_allowed() -> None:
     assert is_public(normalize("http://localhost:8090/"), allow_loopback=True)
     assert not is_public(normalize("http://10.0.0.1/"), allow_loopback=True)
     assert not is_public(normalize("http://169.254.169.254/"), allow_loopback=True)
+
+
+def test_a_persons_own_machine_is_asked_without_pauses() -> None:
+    assert choose_policy("http://127.0.0.1:8090/", allow_loopback=True).delay_seconds == 0
+    assert choose_policy("http://localhost:8090/", allow_loopback=True).delay_seconds == 0
+    for location, allowed in (("https://example.com/", True), ("http://127.0.0.1/", False)):
+        assert choose_policy(location, allow_loopback=allowed).delay_seconds > 0

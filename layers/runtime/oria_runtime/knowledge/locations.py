@@ -61,15 +61,16 @@ def normalize(url: str) -> str:
 def normalize_host(host: str) -> str:
     """A host in ASCII and lower case; an address in its usual spelling, whatever it was spelled like."""
     try:
-        address = read_address(host)
+        # Before addresses are looked for: to a browser the digits of all scripts are digits.
+        name = host if ":" in host else host.removesuffix(".").encode("idna").decode("ascii").lower()
+    except UnicodeError as error:
+        raise LocationError("host", "has no valid host name") from error
+    try:
+        address = read_address(name)
     except ValueError as error:
         raise LocationError("address", "names an address that is spelled wrongly") from error
     if address is not None:
         return f"[{address}]" if address.version == 6 else str(address)
-    try:
-        name = host.removesuffix(".").encode("idna").decode("ascii").lower()
-    except UnicodeError as error:
-        raise LocationError("host", "has no valid host name") from error
     if not HOST.fullmatch(name) or ".." in name:
         raise LocationError("host", "has no valid host name")
     return name
@@ -148,6 +149,11 @@ def is_public(location: str, *, allow_loopback: bool) -> bool:
     if address is not None:
         return is_reachable(address, allow_loopback=allow_loopback)
     return allow_loopback or not (host in LOCAL_NAMES or host.endswith(".localhost"))
+
+
+def is_loopback(location: str) -> bool:
+    """Whether a normalized location is on this machine by its spelling."""
+    return is_public(location, allow_loopback=True) and not is_public(location, allow_loopback=False)
 
 
 def list_prefixes(prefixes: Sequence[str]) -> tuple[str, ...]:

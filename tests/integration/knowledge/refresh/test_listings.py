@@ -113,7 +113,20 @@ async def test_uploads_are_read_once_and_again_only_when_their_etag_changes(worl
     client.delete_object(Bucket=bucket, Key=folder + "scan.bin")
     await world.refresh(source)
     assert (await world.counts(source))["changed"] == 1
-    assert (await world.documents(source))["upload:/scan.bin"]["missing_since"] is not None
+    assert (await world.statuses(source))["upload:/scan.bin"] == "gone"
+
+
+async def test_a_file_that_was_deleted_is_not_found_after_the_next_refresh(world: World, bucket: str) -> None:
+    source = await world.add_place("upload", None)
+    client = boto3.client("s3")
+    folder = f"{world.database.tenant_id}/{source}/"
+    for name in ("kept.md", "deleted.md"):
+        client.put_object(Bucket=bucket, Key=folder + name, Body=f"# {name}\n\n{LEAVE}\n".encode())
+    assert await world.refresh(source) == "completed"
+    client.delete_object(Bucket=bucket, Key=folder + "deleted.md")
+    assert await world.refresh(source) == "completed"
+    assert await world.statuses(source) == {"upload:/kept.md": "indexed", "upload:/deleted.md": "gone"}
+    assert {chunk["location"] for chunk in (await world.dump(source))["chunks"]} == {"upload:/kept.md"}
 
 
 async def test_a_folder_in_s3_is_read_when_the_operator_allows_it(

@@ -45,8 +45,12 @@ async def bury_some(work: Work) -> int:
     because their chunks may be many."""
     claim = work.claim
     added: dict[str, int] = {}
+    # An upload's listing is our own bucket's, and whoever deletes a file there means it.
+    at_once = claim.kind == "upload" and not claim.partial
     async with work.write(added) as connection:
-        added["gone"] = await bury_overdue(connection, claim.key, partial=claim.partial, most=GONE_PER_TRANSACTION)
+        added["gone"] = await bury_overdue(
+            connection, claim.key, partial=claim.partial, at_once=at_once, most=GONE_PER_TRANSACTION
+        )
     return added["gone"]
 
 

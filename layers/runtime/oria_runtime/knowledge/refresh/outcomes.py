@@ -37,7 +37,8 @@ where source_id = %(source)s and refresh_id is distinct from %(refresh)s and sta
 READ_OVERDUE_SQL = f"""
 select id from knowledge_documents
 where source_id = %(source)s and refresh_id is distinct from %(refresh)s and status <> 'gone'
-    and missing_since < now() - interval '{GRACE_SECONDS} seconds' and (reason = 'gone' or not %(partial)s)
+    and (%(at_once)s
+        or missing_since < now() - interval '{GRACE_SECONDS} seconds' and (reason = 'gone' or not %(partial)s))
 order by id limit %(most)s
 """  # noqa: S608 - a constant
 BURY_DOCUMENTS_SQL = """
@@ -90,10 +91,17 @@ async def miss_unlisted(connection: Connection, key: RefreshKey) -> int:
     return (await connection.execute(MISS_UNLISTED_SQL, arguments)).rowcount
 
 
-async def bury_overdue(connection: Connection, key: RefreshKey, *, partial: bool, most: int) -> int:
+async def bury_overdue(connection: Connection, key: RefreshKey, *, partial: bool, at_once: bool, most: int) -> int:
     """Remove the passages of documents whose grace is over; answers how many, at most `most`. After a `partial` refresh
-    only those that the server denies: the others may be listed where it could not be read."""
-    arguments = {"source": key.source_id, "refresh": key.refresh_id, "partial": partial, "most": most}
+    only those that the server denies: the others may be listed where it could not be read. `at_once`: what this refresh
+    did not meet has no grace."""
+    arguments = {
+        "source": key.source_id,
+        "refresh": key.refresh_id,
+        "partial": partial,
+        "at_once": at_once,
+        "most": most,
+    }
     rows = await (await connection.execute(READ_OVERDUE_SQL, arguments)).fetchall()
     ids = [row["id"] for row in rows]
     if ids:

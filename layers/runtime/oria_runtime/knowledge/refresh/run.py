@@ -16,6 +16,7 @@ from oria_runtime.errors import ConfigurationError
 from oria_runtime.knowledge.errors import FetchError
 from oria_runtime.knowledge.fetching.client import Fetcher
 from oria_runtime.knowledge.fetching.policy import FetchPolicy
+from oria_runtime.knowledge.locations import is_loopback
 from oria_runtime.knowledge.refresh.building import build_index
 from oria_runtime.knowledge.refresh.crawling import crawl
 from oria_runtime.knowledge.refresh.due import send_marked
@@ -106,10 +107,17 @@ async def open_place(sandbox: "Sandbox", claim: Claim, policy: FetchPolicy | Non
         yield open_objects(claim, sandbox.settings.knowledge_bucket)
         return
     assert claim.location is not None  # noqa: S101 - a constraint of the table
-    policy = policy or FetchPolicy(allow_loopback=sandbox.settings.allow_loopback)
+    policy = policy or choose_policy(claim.location, allow_loopback=sandbox.settings.allow_loopback)
     async with Fetcher(policy, robots=True) as fetcher:
         place = WebPlace if claim.kind == "web" else SitemapPlace
         yield place(fetcher, claim.location, claim.scope)
+
+
+def choose_policy(location: str, *, allow_loopback: bool) -> FetchPolicy:
+    """The policy of a source's fetches. A person's own machine is nobody whom a pause between requests would spare."""
+    if allow_loopback and is_loopback(location):
+        return FetchPolicy(allow_loopback=True, delay_seconds=0.0)
+    return FetchPolicy(allow_loopback=allow_loopback)
 
 
 async def hand_over(sandbox: "Sandbox", claim: Claim, delay: float) -> None:
