@@ -135,6 +135,8 @@ ADMITTED = {
     "https://docs.example.com/hr": False,
     "https://example.com.evil.com/hr": False,
     "https://example.com/hr/%2F..%2F..%2Fsecret": False,
+    "https://example.com/hr/%2F/..%2F": False,
+    "https://example.com/hr/%252e%252e/secret": False,
 }
 
 

@@ -127,8 +127,8 @@ class Scope:
         if find_origin(location) not in self.origins:
             return False
         path = urlsplit(location).path
-        # A server may decode an escaped slash or dot before it looks for the file.
-        readings = (path, remove_dots(unquote(path)))
+        # A server may decode an escaped slash or dot, and take several slashes for one, before it looks for the file.
+        readings = (path, *(remove_dots(re.sub("/+", "/", each)) for each in (unquote(path), unquote(unquote(path)))))
         return all(self._is_below(reading) for reading in readings)
 
     def _is_below(self, path: str) -> bool:
