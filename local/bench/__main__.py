@@ -6,6 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 
 from local.bench.figures import Table
@@ -23,13 +25,33 @@ MEASUREMENTS = {
     "load": ("local.bench.load", "a hundred conversations at once"),
     "search": ("local.bench.search", "each search of a catalogue of 100,000 trainings and 50,000 people, import speed"),
     "refresh": ("local.bench.knowledge_refresh", "a refresh of knowledge beside LangChain's indexing API"),
+    "knowledge_search": (
+        "local.bench.knowledge_search",
+        "searches of 1,000, 100,000 and a million chunks of knowledge",
+    ),
     "start": ("local.bench.startup", "make run until ready"),
 }
 
 
-def parse_arguments(arguments: Sequence[str]) -> list[str]:
-    """The names of the measurements to take."""
-    names = "\n".join(f"  {name:<11} {text}" for name, (_, text) in MEASUREMENTS.items())
+@dataclass(frozen=True)
+class Order:
+    """Names of the measurements to take, and `chunks`: sizes of the generated knowledge, None for the usual ones."""
+
+    names: Sequence[str]
+    chunks: Sequence[int] | None
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Sizes separated by commas, each of at least 1,000. Raises ValueError."""
+    sizes = [int(each) for each in text.split(",")]
+    if min(sizes) < 1_000:
+        raise ValueError(text)
+    return sizes
+
+
+def parse_arguments(arguments: Sequence[str]) -> Order:
+    """What to measure."""
+    names = "\n".join(f"  {name:<16} {text}" for name, (_, text) in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m local.bench",
         description=f"{__doc__}\n\nmeasurements:\n{names}",
@@ -38,8 +60,15 @@ def parse_arguments(arguments: Sequence[str]) -> list[str]:
     parser.add_argument(
         "--only", action="append", choices=list(MEASUREMENTS), metavar="NAME", help="take this one; may be repeated"
     )
-    only: list[str] | None = parser.parse_args(arguments).only
-    return [name for name in MEASUREMENTS if only is None or name in only]
+    parser.add_argument(
+        "--knowledge-chunks",
+        type=parse_sizes,
+        metavar="SIZES",
+        help="sizes of the generated knowledge, such as 1000,100000; a million takes 10 minutes and 6.3 GB of disk",
+    )
+    parsed = parser.parse_args(arguments)
+    names_taken = [name for name in MEASUREMENTS if parsed.only is None or name in parsed.only]
+    return Order(names_taken, parsed.knowledge_chunks)
 
 
 def describe_machine() -> str:
@@ -48,27 +77,35 @@ def describe_machine() -> str:
     return f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}"
 
 
-async def run(names: Sequence[str]) -> None:
+def find_measure(name: str, order: Order) -> Measure:
+    """What takes a measurement, as it was ordered."""
+    module = import_module(MEASUREMENTS[name][0])
+    measure: Measure = module.measure
+    if name == "knowledge_search" and order.chunks:
+        measure = partial(module.measure, sizes=order.chunks)
+    return measure
+
+
+async def run(order: Order) -> None:
     """Take the measurements one after the other and print each when it is done."""
     started = time.perf_counter()
     print(describe_machine(), flush=True)
-    for name in names:
-        module, text = MEASUREMENTS[name]
-        measure: Measure = import_module(module).measure
+    for name in order.names:
+        text = MEASUREMENTS[name][1]
 
         def say(what: str, label: str = name) -> None:
             print(f"{time.perf_counter() - started:6.1f} s  {label}: {what}", file=sys.stderr, flush=True)
 
         say(text)
-        for table in await measure(say):
+        for table in await find_measure(name, order)(say):
             print(f"\n{table.render()}\n", flush=True)
     print(f"{time.perf_counter() - started:.0f} s; {describe_machine()}")
 
 
 def main() -> int:
-    names = parse_arguments(sys.argv[1:])
+    order = parse_arguments(sys.argv[1:])
     try:
-        asyncio.run(run(names))
+        asyncio.run(run(order))
     except BenchError as error:
         print(f"the benchmark went wrong: {error}", file=sys.stderr)
         return 1

@@ -15,11 +15,20 @@ a warning of somebody's
 
 
 def test_without_names_everything_is_measured_in_order() -> None:
-    assert parse_arguments([]) == list(MEASUREMENTS)
+    assert parse_arguments([]).names == list(MEASUREMENTS)
 
 
 def test_named_measurements_are_taken_in_the_order_of_the_report() -> None:
-    assert parse_arguments(["--only", "load", "--only", "overhead"]) == ["overhead", "load"]
+    assert parse_arguments(["--only", "load", "--only", "overhead"]).names == ["overhead", "load"]
+
+
+def test_sizes_of_the_knowledge_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse_arguments([]).chunks is None
+    assert parse_arguments(["--knowledge-chunks", "1000,100000"]).chunks == [1_000, 100_000]
+    for wrong in ("10", "many", "1000,,"):
+        with pytest.raises(SystemExit):
+            parse_arguments(["--knowledge-chunks", wrong])
+        assert "--knowledge-chunks" in capsys.readouterr().err
 
 
 def test_an_unknown_measurement_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
