@@ -5,10 +5,13 @@ those that nobody looked at while descriptions, examples and model were improved
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from evals.cases import Case
+from evals.knowledge_cases import HELD_OUT, KNOWN, load_knowledge_cases
 from evals.report import measure_accuracy
 from evals.run import answer_all
 from evals.sets import SETS
@@ -41,6 +44,18 @@ async def test_the_offline_model_tells_them_apart_without_the_words_of_their_des
     assert measure_accuracy(hard) >= 0.70
     assert measure_accuracy(held_out) >= 0.65
     assert measure_accuracy([*hard, *held_out]) >= 0.70
+
+
+@pytest.mark.parametrize("offline", [{}], ids=["native"], indirect=True)
+async def test_questions_about_the_company_go_to_the_agent_that_can_have_them_looked_up(offline: Models) -> None:
+    """No supervisor picks the Knowledge Base: what goes to another agent than Career Chat never reaches it.
+
+    Measured: 61 of 90, and 41 while Career Chat's description did not name the company's rules.
+    """
+    asked = [case for name in (KNOWN, HELD_OUT) for case in load_knowledge_cases(name)]
+    cases = [Case(case.id, case.language, case.question, "career_chat") for case in asked]
+    case_set = replace(SETS["routing"], load=lambda: cases)
+    assert measure_accuracy(await answer_all(case_set, offline, parallel=8)) >= 0.60
 
 
 async def test_the_offline_model_blocks_no_ordinary_message(offline: Models) -> None:
