@@ -60,7 +60,8 @@ SPECIALISTS: Mapping[str, Specialist] = {
                 "Career conversation and coaching: greetings, thanks, questions about the person's own profile, "
                 "skills, objectives, motivation, interviews, feedback, relations at work and career choices. "
                 "Also answers questions about the company itself: its rules, policies, benefits, deadlines, "
-                "procedures, internal tools and services. Also the place for requests that are too vague to tell what the person wants."
+                "procedures, internal tools and services. "
+                "Also the place for requests that are too vague to tell what the person wants."
             ),
             profile="mini",
         ),

@@ -1,7 +1,8 @@
 """The offline model is a demonstration, not a judge; this much it must reach (`make run` without a key).
 
-The floors are a few points below what was measured: 90 % of the typical messages, 73 % of the hard ones and 71 % of
-those that nobody looked at while descriptions, examples and model were improved.
+The floors are a few points below what was measured: 90 % of the typical messages, 71 % of the hard ones and 67 % of
+those that nobody looked at while descriptions, examples and model were improved. Both were 2 to 5 points higher while
+no agent was there for the company's rules: questions about these are worth more than the puzzles that they cost.
 """
 
 from collections.abc import AsyncIterator
@@ -41,9 +42,9 @@ async def test_the_offline_model_tells_the_specialists_apart(offline: Models) ->
 async def test_the_offline_model_tells_them_apart_without_the_words_of_their_descriptions(offline: Models) -> None:
     hard = await answer_all(SETS["routing_hard"], offline, parallel=8)
     held_out = await answer_all(SETS["routing_held_out"], offline, parallel=8)
-    assert measure_accuracy(hard) >= 0.70
-    assert measure_accuracy(held_out) >= 0.65
-    assert measure_accuracy([*hard, *held_out]) >= 0.70
+    assert measure_accuracy(hard) >= 0.68
+    assert measure_accuracy(held_out) >= 0.63
+    assert measure_accuracy([*hard, *held_out]) >= 0.67
 
 
 @pytest.mark.parametrize("offline", [{}], ids=["native"], indirect=True)
