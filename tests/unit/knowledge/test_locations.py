@@ -84,6 +84,7 @@ BROKEN = {
     "http://256.1.1.1/": "address",
     "http://0x/": None,
     "https://example.com/" + "a" * 2_000: "length",
+    "https://example.com/" + "休" * 300: "length",
     "http://[::1": "host",
     "http://[fe80::1%25eth0]/": None,
 }
@@ -137,12 +138,24 @@ ADMITTED = {
     "https://example.com/hr/%2F..%2F..%2Fsecret": False,
     "https://example.com/hr/%2F/..%2F": False,
     "https://example.com/hr/%252e%252e/secret": False,
+    "https://example.com/hr/..;/secret": False,
+    "https://example.com/hr/%252e%252e%253bv=1/secret": False,
+    "https://example.com/hr/..%5C..%5Csecret": False,
+    "https://example.com/hr/leave;v=1/days": True,
 }
 
 
 @pytest.mark.parametrize("location", ADMITTED)
 def test_a_scope_ends_at_segments_and_origins(location: str) -> None:
     assert SCOPE.admits(location) is ADMITTED[location]
+
+
+@pytest.mark.parametrize("folder", ["Human%20Resources", "%C3%BCber", "a%2Fb", "100%25", "x%2520y", "v;1"])
+def test_a_folder_whose_name_is_escaped_is_a_scope(folder: str) -> None:
+    scope = default_scope(normalize(f"https://example.com/{folder}/start.html"))
+    assert scope.admits(f"https://example.com/{folder}/leave/days.html")
+    assert not scope.admits(f"https://example.com/{folder}x/days.html")
+    assert not scope.admits(f"https://example.com/{folder}/%2e%2e/days.html")
 
 
 def test_without_limits_a_source_reads_its_own_folder() -> None:

@@ -1,7 +1,7 @@
 """Locations: URLs in one spelling, and which of them a source may read (RFC 3986, WHATWG URL)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import SplitResult, quote, unquote, urlsplit
@@ -55,7 +55,11 @@ def normalize(url: str) -> str:
     origin = f"{parts.scheme}://{normalize_host(parts.hostname or '')}{format_port(parts, port)}"
     path = remove_dots(encode(parts.path, PATH_SAFE)) or "/"
     query = encode(parts.query, QUERY_SAFE)
-    return f"{origin}{path}?{query}" if query else origin + path
+    location = f"{origin}{path}?{query}" if query else origin + path
+    # Once more, because a letter may have become twelve; an index of the database takes no longer ones.
+    if len(location) > LOCATION_CHARACTERS:
+        raise LocationError("length", f"must have at most {LOCATION_CHARACTERS} characters, escapes included")
+    return location
 
 
 def normalize_host(host: str) -> str:
@@ -126,14 +130,35 @@ class Scope:
         """Whether a normalized location is inside. Prefixes end at a segment's border: /hr does not admit /hrx."""
         if find_origin(location) not in self.origins:
             return False
-        path = urlsplit(location).path
-        # A server may decode an escaped slash or dot, and take several slashes for one, before it looks for the file.
-        readings = (path, *(remove_dots(re.sub("/+", "/", each)) for each in (unquote(path), unquote(unquote(path)))))
-        return all(self._is_below(reading) for reading in readings)
+        path, prefixes = urlsplit(location).path, self.path_prefixes or ("/",)
+        return all(any(is_below(read(path), read(prefix)) for prefix in prefixes) for read in READINGS)
 
-    def _is_below(self, path: str) -> bool:
-        prefixes = [prefix.rstrip("/") for prefix in self.path_prefixes] or [""]
-        return any(path == prefix or path.startswith(prefix + "/") for prefix in prefixes)
+
+def is_below(path: str, prefix: str) -> bool:
+    """Whether a path is a folder or in it."""
+    folder = prefix.rstrip("/")
+    return path == folder or path.startswith(folder + "/")
+
+
+def decode_path(path: str) -> str:
+    """A path as a server reads it that decodes it, and takes several slashes or a backslash for one, before it looks
+    for the file."""
+    return remove_dots(re.sub(r"[/\\]+", "/", unquote(path)))
+
+
+def drop_parameters(path: str) -> str:
+    """A decoded path as a server reads it to which `..;x` is `..` (RFC 3986, 3.3: parameters of a segment)."""
+    return remove_dots(re.sub(";[^/]*", "", path))
+
+
+# What servers take a path for. Whatever it is to one of them must be inside.
+READINGS: Final[tuple[Callable[[str], str], ...]] = (
+    str,
+    decode_path,
+    lambda path: drop_parameters(decode_path(path)),
+    lambda path: decode_path(decode_path(path)),
+    lambda path: drop_parameters(decode_path(decode_path(path))),
+)
 
 
 def default_scope(location: str) -> Scope:
