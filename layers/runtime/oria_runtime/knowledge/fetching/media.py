@@ -13,6 +13,7 @@ from oria_runtime.documents.formats import (
     PDF,
     PDF_HEADER,
     TEXT,
+    TEXTUAL,
     UNDECLARED,
     ZIP_HEADER,
 )
@@ -49,6 +50,9 @@ def find_media_type(declared: str, location: str, body: bytes) -> str:
     kind, signature = BY_DECLARATION.get(declared, declared), _find_signature(body)
     if kind not in UNDECLARED:
         return kind if kind != TEXT else _read_text_as(named, signature)
+    # Markdown and text may begin with a tag or a comment.
+    if named in TEXTUAL and signature == HTML:
+        return named
     return signature or named or (UNKNOWN if b"\x00" in body[:_SNIFFED] else TEXT)
 
 
