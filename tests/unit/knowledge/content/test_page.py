@@ -110,6 +110,14 @@ def test_links_are_absolute_once_and_without_those_to_the_page_itself() -> None:
     ]
 
 
+def test_links_to_files_with_blanks_in_their_names_are_links() -> None:
+    html = """<main><p>See <a href="Annual Leave 2025.pdf">leave</a> and <a href="find.aspx?q=sick leave">more</a>."""
+    assert [link.location for link in read(html).links] == [
+        "https://example.org/handbook/Annual%20Leave%202025.pdf",
+        "https://example.org/handbook/find.aspx?q=sick%20leave",
+    ]
+
+
 def test_a_page_of_ten_thousand_links_keeps_a_bounded_list() -> None:
     html = "<main>" + "".join(f"<a href=/p{number}>Page {number}</a> " for number in range(10_000)) + "</main>"
     content = read(html)

@@ -43,9 +43,10 @@ class LinkList:
 
 
 def resolve(base: str, reference: str) -> str | None:
-    """The normalized location of a reference, None where it is none that could be fetched."""
+    """The normalized location of a reference, None where it is none that could be fetched. Blanks stand in the names of
+    files that people put on an intranet; browsers escape them (WHATWG URL, path state)."""
     try:
-        return normalize(urljoin(base, reference.strip()))
+        return normalize(urljoin(base, reference.strip().replace(" ", "%20")))
     except (LocationError, ValueError):
         return None
 
