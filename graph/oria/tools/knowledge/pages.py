@@ -1,18 +1,17 @@
 """The public pages that a research may read: by opaque ids, in their source's scope and depth, each fetched once."""
 
 import asyncio
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import TracebackType
 from typing import Literal, Self
 
 from graph.middleware.tool_boundary import log_failure
+from graph.oria.tools.knowledge.navigation import drop_navigation, read_words
 from graph.policy import (
     KNOWLEDGE_EXPANDED_BYTES,
     KNOWLEDGE_LINKS,
-    KNOWLEDGE_NAVIGATION_WORDS,
     KNOWLEDGE_PAGE_BYTES,
     KNOWLEDGE_PAGE_CHARACTERS,
     KNOWLEDGE_PAGE_SECONDS,
@@ -55,22 +54,9 @@ class Page:
         """What a read page says, in its order: without the lines that only lead on, which are its links."""
         if self.content is None:
             return []
-        texts = {link.text for link in self.content.links if link.text.strip()}
-        kept = [replace(section, text=drop_navigation(section.text, texts)) for section in self.content.sections]
+        links = read_words(self.content.links)
+        kept = [replace(section, text=drop_navigation(section.text, links)) for section in self.content.sections]
         return [section for section in kept if section.text]
-
-
-def drop_navigation(text: str, links: Collection[str]) -> str:
-    """The text without lines that hold a link and next to nothing else: navigation is no evidence."""
-    return "\n".join(line for line in text.splitlines() if not is_navigation(line, links)).strip()
-
-
-def is_navigation(line: str, links: Collection[str]) -> bool:
-    """Whether what a line says beside the texts of its links are but a few words."""
-    rest = line
-    for link in sorted((link for link in links if link in line), key=len, reverse=True):
-        rest = rest.replace(link, " ")
-    return rest != line and len(re.findall(r"\w+", rest)) < KNOWLEDGE_NAVIGATION_WORDS
 
 
 class Pages:
