@@ -81,7 +81,7 @@ def test_marks_and_templates_are_not_text(source: str, text: str) -> None:
 def test_links_are_resolved_with_what_they_say() -> None:
     source = """See [the **form**](forms/a.md "Title"), [paid]({% page "/paid/" %}), [ref][R], [ref] and <https://b.org>.
 
-Bare https://c.org/x, [here](#top) [self](leave.md) <a href="/html">html</a>
+Bare https://c.org/x, [here](#top) [self](leave.md) <a class=x href="/html file">html</a>
 
 [r]: https://d.org/
 [ref]: <e.md>
@@ -93,7 +93,7 @@ Bare https://c.org/x, [here](#top) [self](leave.md) <a href="/html">html</a>
         ("https://example.org/paid/", "paid"),
         ("https://d.org/", "ref"),
         ("https://example.org/handbook/e.md", "ref"),
-        ("https://example.org/html", "html"),
+        ("https://example.org/html%20file", "html"),
         ("https://c.org/x", "https://c.org/x"),
     ]
     assert links[1].context.startswith("See the form, paid")
@@ -125,6 +125,26 @@ def test_unclosed_marks_take_linear_time(unit: str) -> None:
     began = time.process_time()
     read("p\n\n# h" + unit * (200_000 // len(unit)) + "\n\n" + unit * (100_000 // len(unit)))
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(("begin", "unit"), [("[x](", " "), ("[x](a", " "), ('[x](a "', '" '), ("<a ", "href=x ")])
+def test_marks_that_are_never_closed_take_linear_time(begin: str, unit: str) -> None:
+    began = time.process_time()
+    read(begin + unit * (200_000 // len(unit)) + "x")
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        "> Run:\n> ```\n> # no\n> ```",
+        "> ```\n> # never closed",
+        "- ```sh\n  # no\n  ```",
+        "1. x\n   ~~~\n   # no\n   ~~~",
+    ],
+)
+def test_code_in_quotations_and_lists_ends_where_they_do(listing: str) -> None:
+    assert outline(f"# A\na\n\n{listing}\n\n## B\nb") == [("A", "a"), ("A/B", "b")]
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

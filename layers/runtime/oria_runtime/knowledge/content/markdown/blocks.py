@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})([^`]*)$")
+# Right after the mark of a list's item too.
+FENCE: Final = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^`]*)$")
 ATX: Final = re.compile(r"^ {0,3}(#{1,6})(?=[ \t]|$)")
 UNDERLINE: Final = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 RULE: Final = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
@@ -80,8 +81,16 @@ class BlockReader:
             return False
         self._end_text()
         closing = re.compile(rf"^[ \t]*{fence[1][0]}{{{len(fence[1])},}}[ \t]*$")
-        code = self._take_lines(lambda line: bool(closing.match(line)))
-        self._add(Block("code", "\n".join(code[:-1] if code and closing.match(code[-1]) else code)))
+        code: list[str] = []
+        # A quotation's code ends with the quotation.
+        while self._position < len(self._lines) and not (self._quoted and not QUOTE.match(self._lines[self._position])):
+            following = self._lines[self._position]
+            self._position += 1
+            text = QUOTE.sub("", following) if self._quoted else following
+            if closing.match(text):
+                break
+            code.append(text)
+        self._add(Block("code", "\n".join(code)))
         return True
 
     def _take_heading(self, line: str) -> bool:
@@ -123,18 +132,14 @@ class BlockReader:
             return False
         self._end_text()
         self._position -= 1
-        self._add(Block("html", "\n".join(self._take_lines(lambda line: bool(HTML_TABLE_END.search(line))))))
-        return True
-
-    def _take_lines(self, is_last: Callable[[str], bool]) -> list[str]:
-        """The next lines up to the one that is the last, or to the end."""
         taken: list[str] = []
         while self._position < len(self._lines):
             taken.append(self._lines[self._position])
             self._position += 1
-            if is_last(taken[-1]):
+            if HTML_TABLE_END.search(taken[-1]):
                 break
-        return taken
+        self._add(Block("html", "\n".join(taken)))
+        return True
 
     def _end_text(self) -> None:
         """The lines that wait are text, or indented code."""

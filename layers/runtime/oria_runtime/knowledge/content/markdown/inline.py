@@ -8,14 +8,15 @@ from typing import Final
 
 IMAGE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]]*\])")
 DESTINATION: Final = r"(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)"
-CAPTION: Final = r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
+CAPTION: Final = r"(?:\s++(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
 LABEL: Final = r"\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]"
-LINK: Final = re.compile(rf"{LABEL}\(\s*{DESTINATION}{CAPTION}\s*\)")
+LINK: Final = re.compile(rf"{LABEL}\(\s*+{DESTINATION}{CAPTION}\s*+\)")
 REFERENCE: Final = re.compile(r"\[([^\[\]]+)\](?:\[([^\[\]]*)\])?")
 FOOTNOTE: Final = re.compile(r"\[\^[^\[\]\s]+\]:?")
 AUTOLINK: Final = re.compile(r"<((?:https?://|mailto:)[^\s<>]+|[^\s<>@]+@[^\s<>@]+)>", re.IGNORECASE)
 BARE: Final = re.compile(r"(?<![\w/])https?://[^\s<>\[\]()\"'`*]+[^\s<>\[\]()\"'`*.,;:!?]")
-HTML_LINK: Final = re.compile(r"<a\s[^<>]*?href=[\"']?([^\"'\s<>]+)[^<>]*>([^<>]*)", re.IGNORECASE)
+HTML_LINK: Final = re.compile(r"<a(\s[^<>]*+)>([^<>]*)", re.IGNORECASE)
+HREF: Final = re.compile(r"\shref=(?:\"([^\"<>]+)|'([^'<>]+)|([^\"'\s<>]+))", re.IGNORECASE)
 LINE_BREAK: Final = re.compile(r"<br\s*/?>", re.IGNORECASE)
 HTML_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 CODE: Final = re.compile(r"``([^`]+(?:`[^`]+)*)``|`([^`]+)`")
@@ -94,7 +95,8 @@ def take_links(source: str, references: Mapping[str, str], links: list[tuple[str
     source = LINK.sub(lambda found: take(found[2], found[1]), source)
     source = REFERENCE.sub(take_reference, source)
     for found in HTML_LINK.finditer(source):
-        take(found[1], found[2])
+        if href := HREF.search(found[1]):
+            take(href[1] or href[2] or href[3], found[2])
     for found in BARE.finditer(source):
         take(found[0], found[0])
     return source
