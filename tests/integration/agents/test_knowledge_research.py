@@ -207,6 +207,22 @@ async def test_two_searches_and_the_second_reuses_the_pages(
     assert stop.outcome["text"] == ANSWER
 
 
+async def test_a_second_search_that_reads_on_from_the_same_place_gives_what_it_read(
+    career_chat: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    """The best hit is the same, but a hit beside it brings one more neighbour."""
+    await add_knowledge(database, FACT, "Three days a week need a form until Friday.", "Its name is ORCHID.")
+    async with database.transaction() as connection:
+        await connection.execute("update knowledge_chunks set ordinal = ordinal / 10")
+    again = call(SEARCH, query="remote work allowed here three days friday")
+    research(script, call(SEARCH), again, synthesis=cite("ORCHID"))
+    stop = await career_chat.say(QUESTION)
+    first, second = list_results(script)
+    assert "ORCHID" not in json.dumps(first["passages"])
+    assert "ORCHID" in json.dumps(second["passages"])
+    assert stop.outcome["text"] == ANSWER
+
+
 async def test_a_page_is_read_by_its_id_in_sections_and_pieces_and_fetched_once(
     career_chat: Conversation, script: Script, web: Site
 ) -> None:

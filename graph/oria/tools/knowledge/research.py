@@ -90,7 +90,8 @@ class Research:
 
     def _add_passage(self, passage: Passage) -> Evidence:
         return self.evidence.add(
-            passage.id,
+            # Another search may read on from the same hit.
+            (passage.id, passage.text),
             title=passage.title,
             heading=passage.path,
             location=passage.location,
