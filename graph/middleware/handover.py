@@ -73,7 +73,8 @@ def find_caller(messages: Sequence[AnyMessage], call_id: str) -> AIMessage:
 def withdraw_call(messages: Sequence[AnyMessage], handover: AIMessage) -> list[AnyMessage]:
     """The messages of a run without the call that hands over and the tool's word for it.
 
-    A message that made other calls too, which were refused, stays with those.
+    A message that made other calls too, which were refused, stays with those. What the model thought goes with the
+    call: a provider refuses a conversation that holds it twice.
     """
     call_id = handover.tool_calls[0]["id"]
     kept: list[AnyMessage] = []
@@ -82,7 +83,7 @@ def withdraw_call(messages: Sequence[AnyMessage], handover: AIMessage) -> list[A
             continue
         if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
             calls = [call for call in message.tool_calls if call["id"] != call_id]
-            kept += [message.model_copy(update={"tool_calls": calls})] if calls else []
+            kept += [message.model_copy(update={"tool_calls": calls, "content": ""})] if calls else []
             continue
         kept.append(message)
     return kept

@@ -5,8 +5,9 @@ import json
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
+from graph.middleware.handover import record_handover, withdraw_call
 from graph.middleware.interactions import REJECTION
 from graph.oria.agents.career_chat.agent import RESEARCH_NOTES
 from graph.oria.tools.transfer_to_knowledge_base import NAME as TRANSFER
@@ -196,6 +197,25 @@ async def test_what_was_read_and_shown_before_stays_with_the_turn(
     assert [card["type"] for card in stop.outcome["cards"]] == ["trainingSuggestionList"]
     assert stop.outcome["text"] == "Three days a week."
     assert_whole_pairs(stop.messages)
+
+
+def test_what_a_model_thought_stays_with_the_handover_alone() -> None:
+    """Of a batch whose other call was refused: a provider refuses a conversation that holds a reasoning item twice."""
+    calls: list[ToolCall] = [
+        {"name": name, "args": {}, "id": name, "type": "tool_call"} for name in ("get_jobs_tool", TRANSFER)
+    ]
+    thought: list[str | dict[str, Any]] = [{"type": "reasoning", "id": "rs_1", "summary": []}]
+    caller = AIMessage(content=thought, tool_calls=calls, id="m1")
+    refused = ToolMessage("No.", name="get_jobs_tool", tool_call_id="get_jobs_tool", status="error")
+    update = record_handover([caller, refused], TRANSFER, TRANSFER).update
+    assert update is not None
+    handover = update["handover"]
+    kept = [*withdraw_call([caller, refused], handover), handover]
+    assert [message.content for message in kept if isinstance(message, AIMessage)] == ["", thought]
+    assert [made["id"] for message in kept if isinstance(message, AIMessage) for made in message.tool_calls] == [
+        "get_jobs_tool",
+        TRANSFER,
+    ]
 
 
 async def test_the_call_has_no_arguments_whatever_the_model_gives(
