@@ -1,5 +1,7 @@
 """What is read out of a web page: its main part by headings, its links, what its head says."""
 
+import tracemalloc
+
 import pytest
 
 from oria_runtime.documents.errors import ExtractionError
@@ -31,6 +33,7 @@ def read_text(html: str) -> str:
         ("<ul><li>a<li>b<ul><li>c</ul><li><p>d<p>e</ul>", "- a\n- b\n  - c\n- d\n  e"),
         ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
         ("<dl><dt>PTO<dd>paid time off<dt>A<dt>B<dd>x<dd>y</dl>", "PTO: paid time off\n\nA, B: x; y"),
+        ("<dl><dt>A<dd>a<dl><dt>B<dd>b</dl><dt>C<dd>c</dl>", "A: a B: b\n\nC: c"),
         ("<pre>if x:\n    y</pre>", "if x:\n    y"),
         ("<details><summary>Why?</summary>Because.</details>", "Why?\n\nBecause."),
         ("<table><tr><th>Grade<th>Days<tr><td>A<td>10<tr><td>B<td></table>", "Grade: A; Days: 10\nGrade: B"),
@@ -55,6 +58,10 @@ def test_a_page_reads_as_it_looks(html: str, text: str) -> None:
         (f"<div>noise</div><main><p>{LONG}</main>", LONG.strip()),
         (f"<div>noise</div><div role=main><p>{LONG}</div>", LONG.strip()),
         (f"<div>noise</div><article><p>{LONG}</article>", LONG.strip()),
+        (
+            f"<form id=page><table><tr><td><a href=/>Home</a><td>{LONG}{LONG}</table></form>",
+            (LONG + LONG).strip(),
+        ),
         (f"<main></main><div>x</div><div><div><p>{LONG}</div></div>", LONG.strip()),
         (
             f"{MENU}<div><p>{LONG}<p>{LONG}</div>",
@@ -169,3 +176,23 @@ def test_what_could_cost_the_parser_too_much_is_known_beforehand(html: str, harm
 
 def test_the_deepest_page_that_is_read_here_keeps_its_text() -> None:
     assert read_text("<div>" * 9_000 + "deep" + "</div>" * 9_000 + "<p>after") == "deep\n\nafter"
+
+
+def test_lists_in_lists_of_definitions_take_no_time() -> None:
+    assert read_text("<main>" + "<dl><dt>a<dd>" * 40 + "deep</main>").endswith("deep")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<tr><td rowspan=50 colspan=50>" + "word " * 20_000 + "<tr>" * 49 + "<tr><td>a<td>b",
+        "<tr><th>" + "word " * 20_000 + "<th>b" + "<tr><td>1<td>2" * 1_500,
+    ],
+)
+def test_a_table_that_repeats_itself_is_refused_before_it_fills_the_memory(rows: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(ExtractionError) as caught:
+        read(f"<main><table>{rows}</table></main>")
+    assert caught.value.reason == "too_many_characters"
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()

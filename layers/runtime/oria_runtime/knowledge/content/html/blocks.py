@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from oria_runtime.knowledge.content.html.tree import HEADINGS, Element
+from oria_runtime.knowledge.content.html.tree import HEADINGS, Element, find_outermost
 from oria_runtime.knowledge.content.tables import render_table
 
 INLINE_TAGS: Final = (
@@ -126,7 +126,8 @@ def render_terms(element: Element) -> Iterator[str]:
     """The entries of a list of definitions: terms, a colon, what they mean."""
     terms: list[str] = []
     meanings: list[str] = []
-    for part in element.find(TERMS):
+    # A list within a meaning is in its text: met once more at each level, it would double the work of that level.
+    for part in find_outermost(element, lambda part: part.tag in TERMS):
         if part.tag == "dt" and meanings:
             yield f"{', '.join(terms)}: {'; '.join(meanings)}" if terms else "; ".join(meanings)
             terms, meanings = [], []

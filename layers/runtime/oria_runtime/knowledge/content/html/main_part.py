@@ -1,9 +1,9 @@
 """Which part of a page is its own text."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from oria_runtime.knowledge.content.html.tree import Element
+from oria_runtime.knowledge.content.html.tree import Element, find_outermost
 
 # A main part that a script fills later has a word or two in it.
 SMALL: Final = 100
@@ -70,12 +70,3 @@ def is_menu(element: Element) -> bool:
     if element.linked <= element.length * LINK_SHARE:
         return False
     return sum(1 for _ in element.find(LINKS)) > FEW_LINKS
-
-
-def find_outermost(element: Element, test: Callable[[Element], bool]) -> Iterator[Element]:
-    """The descendants that pass the test and are in no other that does, furniture left out."""
-    for child in element.elements():
-        if test(child):
-            yield child
-        else:
-            yield from find_outermost(child, test)

@@ -5,7 +5,7 @@ plain ones once, without what nobody sees, and no deeper than DEPTH: what follow
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,8 @@ HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 # A form with so much in it is the page itself: some servers put one round everything.
 PAGE_TAGS: Final = frozenset({"main", "article", "h1", "h2"})
 PAGE_PARAGRAPHS: Final = 3
+# More than the labels of what is to be filled in.
+PAGE_CHARACTERS: Final = 400
 
 
 @dataclass(slots=True)
@@ -59,6 +61,15 @@ class Element:
     def role(self) -> str:
         """The ARIA role that it states."""
         return self.attributes.get("role", "").lower()
+
+
+def find_outermost(element: Element, test: Callable[[Element], bool]) -> Iterator[Element]:
+    """The descendants that pass the test and are in no other that does, furniture left out."""
+    for child in element.elements():
+        if test(child):
+            yield child
+        else:
+            yield from find_outermost(child, test)
 
 
 def copy_body(page: "LexborHTMLParser") -> Element:
@@ -152,4 +163,5 @@ def measure(element: Element, *, in_link: bool = False) -> None:
         element.linked += linked
     if element.tag == "form":
         paragraphs = sum(1 for _ in element.find(frozenset({"p"})))
-        element.furniture = paragraphs < PAGE_PARAGRAPHS and not element.has(PAGE_TAGS)
+        is_page = element.length - element.linked >= PAGE_CHARACTERS or element.has(PAGE_TAGS)
+        element.furniture = paragraphs < PAGE_PARAGRAPHS and not is_page
