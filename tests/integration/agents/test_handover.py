@@ -296,3 +296,18 @@ async def test_a_passage_without_a_public_address_names_its_document_only(
     stop = await career_chat.say(QUESTION)
     assert stop.outcome["sources"] == [{"title": "Remote work", "url": ""}]
     assert "internal-bucket" not in repr(stop.values)
+
+
+async def test_a_document_without_any_title_is_named_after_its_file(
+    career_chat: Conversation, script: Script, database: TenantDatabase
+) -> None:
+    """A plain text has neither title nor heading; where it lies is nobody's business."""
+    source_id = await add_source(database)
+    await add_document(database, source_id, FACT, location="s3://internal-bucket/tenant/Remote%20rules.txt")
+    async with database.transaction() as connection:
+        await connection.execute("update knowledge_documents set title = null")
+        await connection.execute("update knowledge_chunks set path = '{}', anchor = null")
+    hand_over(script, SUPPORTED)
+    stop = await career_chat.say(QUESTION)
+    assert stop.outcome["sources"] == [{"title": "Remote rules.txt", "url": ""}]
+    assert "internal-bucket" not in repr(stop.values) + "".join(seen.text for seen in script.requests)

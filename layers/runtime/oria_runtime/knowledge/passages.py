@@ -25,13 +25,14 @@ class Passage:
     """One or several neighbouring chunks of a document, in reading order.
 
     `id`, `anchor` and `path` (headings) are those of the best hit in it, `score` is that hit's, comparable within one
-    search only. `text` is the document's, so untrusted.
+    search only. `title` is the document's or its outermost heading, None where it has neither. `text` is the
+    document's, so untrusted.
     """
 
     id: UUID
     document_id: UUID
     source_id: UUID
-    title: str
+    title: str | None
     location: str
     anchor: str | None
     path: tuple[str, ...]
@@ -118,7 +119,7 @@ def describe(run: Run) -> Passage:
         id=best.id,
         document_id=best.document_id,
         source_id=best.source_id,
-        title=best.title or (best.path[0] if best.path else best.location),
+        title=best.title or (best.path[0] if best.path else None),
         location=best.location,
         anchor=best.anchor,
         path=tuple(best.path),
