@@ -425,6 +425,18 @@ async def test_what_cites_anything_but_what_was_read_is_not_delivered(
     assert ANSWER not in repr(stop.messages)
 
 
+@pytest.mark.parametrize("marks", [" [e1]", " [e1, e2]", "【e2】", " (e1; e2)"])
+async def test_ids_of_evidence_are_not_shown_in_the_answer(
+    career_chat: Conversation, script: Script, database: TenantDatabase, web: Site, marks: str
+) -> None:
+    """Models are used to marking their sentences; the person would look for what "e1" is."""
+    await add_knowledge(database, FACT)
+    answer = f"Three days a week{marks}. Ask for form [e9]."
+    research(script, call(SEARCH), synthesis=conclude("e1", answer=answer))
+    stop = await career_chat.say(QUESTION)
+    assert stop.outcome["text"] == "Three days a week. Ask for form [e9]."
+
+
 async def test_citable_are_exactly_the_texts_that_were_read(
     career_chat: Conversation, script: Script, web: Site
 ) -> None:

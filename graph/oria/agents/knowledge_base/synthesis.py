@@ -1,6 +1,7 @@
 """The one synthesis: an answer that cites what was read, or that there is none. Code checks the citations."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
@@ -18,6 +19,7 @@ from oria_runtime.db.text import clean_text
 from oria_runtime.models.prompts import write_prompt
 
 LABEL = "knowledge_base.synthesis"
+MARKS = re.compile(r"\s*[\[(【]\s*(e\d+(?:\s*[,;]\s*e\d+)*)\s*[])】]")
 
 
 class Synthesis(BaseModel):
@@ -70,8 +72,17 @@ def build_schema(ids: Sequence[str]) -> type[Synthesis]:
 def check(answered: Synthesis, evidence: Sequence[Evidence]) -> Answer | None:
     """The answer if it cites something, and nothing but what was read; a claim without that is a miss."""
     known = {each.id: each for each in evidence}
-    text = clean_text(answered.answer).strip()
+    text = drop_marks(clean_text(answered.answer), known).strip()
     cited = dict.fromkeys(answered.citations)
     if answered.status != "supported" or not text or not cited or not known.keys() >= cited.keys():
         return None
     return Answer(text, [known[each] for each in cited])
+
+
+def drop_marks(text: str, known: Collection[str]) -> str:
+    """The text without marks such as [e1], which models put behind sentences: they mean nothing to the person."""
+
+    def drop(marks: re.Match[str]) -> str:
+        return "" if set(re.findall(r"e\d+", marks[1])) <= set(known) else marks[0]
+
+    return MARKS.sub(drop, text)
