@@ -190,6 +190,13 @@ async def test_unknown_and_foreign_sources_look_the_same(
     assert (await admin.get(foreign)).json()["name"] == "Files"
 
 
+async def test_blanks_round_a_name_make_no_other_one(admin: httpx2.AsyncClient) -> None:
+    source = await create(admin, WEB | {"name": " Intranet "})
+    other = await create(admin, UPLOAD)
+    assert read_problem(await admin.patch(other, json={"name": "  Intranet "}))["status"] == 409
+    assert (await admin.patch(source, json={"name": " Policies "})).json()["name"] == "Policies"
+
+
 async def test_names_are_unique_and_sources_bounded(admin: httpx2.AsyncClient, tenant: UUID, pool: Pool) -> None:
     source = await create(admin, WEB)
     other = await create(admin, UPLOAD)
@@ -262,6 +269,42 @@ async def test_a_file_that_cannot_be_read_is_refused_at_once(admin: httpx2.Async
         answer = await admin.put(f"{source}/files/{name}", content=content)
         assert read_problem(answer)["status"] == status
     assert (await admin.get(f"{source}/files")).json()["items"] == []
+
+
+async def test_a_file_as_long_as_a_refresh_reads_is_taken(admin: httpx2.AsyncClient, bucket: Any) -> None:
+    source = await create(admin, UPLOAD)
+    text = {"Content-Type": "text/plain"}
+    assert (await admin.put(f"{source}/files/a.txt", content=b"leave " * 100_000, headers=text)).status_code == 204
+    answer = await admin.put(f"{source}/files/b.txt", content=b"leave " * 200_000, headers=text)
+    assert read_problem(answer)["reason"] == "too_many_characters"
+
+
+async def test_a_name_that_would_be_no_location_is_refused(admin: httpx2.AsyncClient, bucket: Any) -> None:
+    source = await create(admin, UPLOAD)
+    name = "\U0001f3d6" * 180 + ".txt"
+    text = {"Content-Type": "text/plain"}
+    for answer in (
+        await admin.put(f"{source}/files/{name}", content=b"leave", headers=text),
+        await admin.post(f"{source}/files/{name}/upload"),
+    ):
+        problem: Any = read_problem(answer)
+        assert (problem["status"], problem["errors"][0]["pointer"]) == (422, "/path/name")
+
+
+async def test_a_file_that_comes_while_its_source_is_deleted_is_not_kept(
+    admin: httpx2.AsyncClient, bucket: Any
+) -> None:
+    source = await create(admin, UPLOAD)
+
+    async def send_slowly() -> AsyncIterator[bytes]:
+        yield b"Thirty days"
+        await asyncio.sleep(0.3)
+        assert (await admin.delete(source)).status_code == 204
+        yield b" of leave."
+
+    answer = await admin.put(f"{source}/files/a.txt", content=send_slowly(), headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 404
+    assert await asyncio.to_thread(lambda: list(bucket.objects.all())) == []
 
 
 async def test_only_upload_sources_have_files(admin: httpx2.AsyncClient) -> None:

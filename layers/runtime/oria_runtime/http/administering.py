@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from starlette.requests import Request
 
 from oria_runtime.documents.extraction import extract
 from oria_runtime.documents.formats import Claims, read_claims
+from oria_runtime.documents.limits import ExtractionLimits
 from oria_runtime.documents.names import check_name
-from oria_runtime.errors import ConflictError
+from oria_runtime.errors import ConflictError, InvalidRequestError, NotFoundError, Violation
 from oria_runtime.http import requests
 from oria_runtime.http.bodies import read_bytes
 from oria_runtime.http.receiving import check_whole
 from oria_runtime.http.services import Caller
 from oria_runtime.knowledge import sources
+from oria_runtime.knowledge.content.limits import ContentLimits
 from oria_runtime.knowledge.files import FileUpload, StoredObject, find_folder, name_upload
+from oria_runtime.knowledge.locations import LOCATION_CHARACTERS
 from oria_runtime.knowledge.overview import SourceOverview, describe_sources
 from oria_runtime.knowledge.queries import QueryDay, read_query_metrics
 from oria_runtime.knowledge.refresh.messages import RefreshMessage
@@ -23,6 +27,10 @@ from oria_runtime.knowledge.refresh.queue import Entry
 from oria_runtime.knowledge.rules import check_place
 from oria_runtime.knowledge.sources import NewSource, Source, SourceChange
 from oria_runtime.observability import describe, logger
+
+# A file is taken here exactly when the refresh will read it.
+READ: Final = ContentLimits()
+LIMITS: Final = ExtractionLimits(pages=READ.pages, characters=READ.characters)
 
 
 async def create_source(caller: Caller, body: requests.NewSource) -> SourceOverview:
@@ -38,7 +46,7 @@ async def create_source(caller: Caller, body: requests.NewSource) -> SourceOverv
         allow_loopback=caller.services.sandbox.settings.allow_loopback,
     )
     limits = (body.max_depth, body.max_documents, body.cadence_seconds)
-    new = NewSource(body.name.strip(), body.kind, location, scope, *limits)
+    new = NewSource(body.name, body.kind, location, scope, *limits)
     async with caller.database.transaction() as connection:
         source = await sources.create_source(connection, new, caller.user_id)
     await send_refresh(caller, source.id)
@@ -117,16 +125,21 @@ async def write_file(caller: Caller, source_id: UUID, name: str, request: Reques
 
     Raises NotFoundError, ConflictError, ExtractionError, TooLargeError.
     """
-    name = check_name(name)
+    name = check_file_name(name)
     await find_upload_source(caller, source_id)
     body = await read_bytes(request)
     check_whole(request, body)
-    extracted = await extract(body, Claims(name, request.headers.get("content-type", "")))
+    extracted = await extract(body, Claims(name, request.headers.get("content-type", "")), LIMITS)
     folder = name_folder(caller, source_id)
     store = caller.services.knowledge_files
     await store.check_room(folder, folder + name)
     await store.write(folder + name, body, extracted.media_type)
-    await request_refresh(caller, source_id)
+    try:
+        await request_refresh(caller, source_id)
+    except NotFoundError:
+        # The source was deleted while the file came: nobody else would find and delete it.
+        await store.delete(folder + name)
+        raise
 
 
 async def delete_file(caller: Caller, source_id: UUID, name: str) -> None:
@@ -141,7 +154,7 @@ async def delete_file(caller: Caller, source_id: UUID, name: str) -> None:
 
 async def prepare_file(caller: Caller, source_id: UUID, name: str) -> FileUpload:
     """Permission to upload a large file. Raises NotFoundError, ConflictError, ExtractionError."""
-    name = check_name(name)
+    name = check_file_name(name)
     # A file that could never be read is refused before it travels.
     read_claims(Claims(name))
     await find_upload_source(caller, source_id)
@@ -149,6 +162,14 @@ async def prepare_file(caller: Caller, source_id: UUID, name: str) -> FileUpload
     store = caller.services.knowledge_files
     await store.check_room(folder, folder + name)
     return await store.prepare_upload(folder + name)
+
+
+def check_file_name(name: str) -> str:
+    """The normalized name of a new file. Raises InvalidRequestError."""
+    name = check_name(name)
+    if len(name_upload(name)) > LOCATION_CHARACTERS:
+        raise InvalidRequestError("The file's name cannot be used.", [Violation("/path/name", "is too long")])
+    return name
 
 
 async def find_upload_source(caller: Caller, source_id: UUID) -> Source:

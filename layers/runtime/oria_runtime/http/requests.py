@@ -173,7 +173,10 @@ class NewRationale(RequestBody):
 
 
 SourceName = Annotated[
-    str, StringConstraints(min_length=1, max_length=SOURCE_NAME_CHARACTERS), AfterValidator(check_not_blank)
+    str,
+    StringConstraints(min_length=1, max_length=SOURCE_NAME_CHARACTERS),
+    AfterValidator(check_not_blank),
+    AfterValidator(str.strip),
 ]
 SourceUrl = Annotated[str, StringConstraints(min_length=1, max_length=LOCATION_CHARACTERS)]
 PathPrefix = Annotated[str, StringConstraints(min_length=1, max_length=PREFIX_CHARACTERS)]
