@@ -341,6 +341,25 @@ async def test_deleting_a_source_deletes_what_it_brought(
     assert row == {"n": 0}
 
 
+async def test_a_source_stays_while_its_files_do(admin: httpx2.AsyncClient, bucket: Any) -> None:
+    source = await create(admin, UPLOAD)
+    await admin.put(f"{source}/files/a.txt", content=b"Leave", headers={"Content-Type": "text/plain"})
+    statement = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:DeleteObject",
+        "Resource": "arn:aws:s3:::knowledge/*",
+    }
+    denied = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    await asyncio.to_thread(lambda: bucket.Policy().put(Policy=denied))
+    assert read_problem(await admin.delete(f"{source}/files/a.txt"))["status"] == 503
+    assert read_problem(await admin.delete(source))["status"] == 503
+    assert (await admin.get(source)).json()["status"] == "disabled"
+    await asyncio.to_thread(lambda: bucket.Policy().delete())
+    assert (await admin.delete(source)).status_code == 204
+    assert await asyncio.to_thread(lambda: list(bucket.objects.all())) == []
+
+
 async def test_documents_are_paged_by_location_and_filtered(
     admin: httpx2.AsyncClient, tenant: UUID, pool: Pool
 ) -> None:

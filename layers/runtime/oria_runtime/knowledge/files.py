@@ -14,7 +14,7 @@ from uuid import UUID
 
 from oria_runtime.documents.limits import UPLOAD_BYTES, UPLOAD_SECONDS
 from oria_runtime.documents.uploads import open_storage, storage_errors
-from oria_runtime.errors import ConflictError, TooLargeError
+from oria_runtime.errors import ConflictError, TooLargeError, UnavailableError
 from oria_runtime.knowledge.limits import FILES, LISTED_OBJECTS
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ class ObjectStore:
         self._client.put_object(Bucket=self.bucket, Key=key, Body=data, ContentType=media_type)
 
     async def delete(self, key: str) -> None:
-        """Delete an object; one that is not there is deleted."""
+        """Delete an object; one that is not there is deleted. Raises UnavailableError when it is still there."""
         await self._call(self._delete, [key])
 
     async def delete_folder(self, prefix: str) -> None:
-        """Delete everything below a prefix."""
+        """Delete everything below a prefix. Raises UnavailableError when something is still there."""
         found, more = await self.list_objects(prefix)
         while found:
             # DeleteObjects takes a thousand keys.
@@ -119,7 +119,10 @@ class ObjectStore:
 
     def _delete(self, keys: Sequence[str]) -> None:
         request: DeleteTypeDef = {"Objects": [{"Key": key} for key in keys], "Quiet": True}
-        self._client.delete_objects(Bucket=self.bucket, Delete=request)
+        # S3 answers 200 with the objects that it did not delete.
+        if errors := self._client.delete_objects(Bucket=self.bucket, Delete=request).get("Errors"):
+            codes = ", ".join(sorted({error.get("Code", "") for error in errors}))
+            raise UnavailableError(f"{len(errors)} files were not deleted ({codes}). Try again.")
 
     async def prepare_upload(self, key: str) -> FileUpload:
         """Permission to upload one file to a key, for a quarter of an hour and up to the size limit."""
