@@ -25,6 +25,7 @@ SPELLINGS = [
 ]
 OTHERS = {
     "https://bücher.example/é": "https://xn--bcher-kva.example/%C3%A9",
+    "https://Straße.example/": "https://xn--strae-oqa.example/",
     "https://example.com": "https://example.com/",
     "https://example.com?": "https://example.com/",
     "https://example.com/a/..": "https://example.com/",
