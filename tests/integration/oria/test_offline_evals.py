@@ -42,7 +42,7 @@ async def test_the_offline_model_tells_the_specialists_apart(offline: Models) ->
 async def test_the_offline_model_tells_them_apart_without_the_words_of_their_descriptions(offline: Models) -> None:
     hard = await answer_all(SETS["routing_hard"], offline, parallel=8)
     held_out = await answer_all(SETS["routing_held_out"], offline, parallel=8)
-    assert measure_accuracy(hard) >= 0.68
+    assert measure_accuracy(hard) >= 0.70
     assert measure_accuracy(held_out) >= 0.63
     assert measure_accuracy([*hard, *held_out]) >= 0.67
 
